@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/histogram.h"
+#include "sim/request.h"
+#include "sim/spec.h"
+
+/// What a simulation measured. Plain values; scenarios/ writes them as text, JSON and HDF5.
+namespace poolcast {
+
+/// Requests by how they ended. Of measured requests only, unless it says otherwise.
+struct Outcomes {
+  std::uint64_t offered = 0;
+  std::array<std::uint64_t, kOutcomes> ended{};  ///< by Outcome; their sum is `offered`
+  std::uint64_t accepted = 0;                    ///< of the completed ones
+  std::array<std::uint64_t, kReasons> reasons{};  ///< by Reason, of those that did not complete
+  std::int64_t prompt_tokens = 0;                ///< of completed requests
+  std::int64_t output_tokens = 0;                ///< of completed requests
+  std::int64_t accepted_output_tokens = 0;
+
+  void merge(const Outcomes& other);
+  std::uint64_t count(Outcome outcome) const { return ended[static_cast<std::size_t>(outcome)]; }
+};
+
+/// Latencies of completed, measured requests. TTFT, E2E and queue delay run from `intended`; TPOT is
+/// (last token - first token) / (output tokens - 1), of requests with two tokens or more; ITL pools every gap between
+/// tokens of one request (vLLM's `itl`).
+struct Latencies {
+  std::array<Histogram, kMetrics> by_metric;
+
+  Histogram& operator[](Metric m) { return by_metric[static_cast<std::size_t>(m)]; }
+  const Histogram& operator[](Metric m) const { return by_metric[static_cast<std::size_t>(m)]; }
+  void merge(const Latencies& other);
+};
+
+/// One class of requests on one pool; every table of the report is a sum of these. A request that was never routed
+/// counts in the cell of its class with no pool.
+struct Cell {
+  Outcomes outcomes;
+  Latencies latencies;
+
+  void merge(const Cell& other);
+};
+
+/// What one replica did over the whole run, warm-up included.
+struct ReplicaReport {
+  PoolId pool;
+  std::uint64_t requests = 0;         ///< routed to it
+  std::uint64_t completed = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t decode_steps = 0;     ///< of those, decode only
+  std::uint64_t extrapolated_steps = 0;
+  SimTime busy = 0;                   ///< ns in which a step ran
+  std::int64_t scheduled_tokens = 0;  ///< tokens computed, recomputed ones included
+  std::int64_t running_steps = 0;     ///< sum over steps of the requests in the step: / steps = mean batch
+  std::int64_t running_max = 0;
+  std::int64_t waiting_max = 0;
+  std::int64_t kv_block_steps = 0;    ///< sum over steps of the blocks in use: / steps / usable = mean KV use
+  std::int64_t kv_blocks_max = 0;
+  std::int64_t kv_blocks_usable = 0;
+  std::uint64_t preemptions = 0;
+  std::int64_t recomputed_tokens = 0;
+  std::uint64_t leaps = 0;
+  bool stalled = false;
+};
+
+/// One stretch of the run, for the stationarity test and for plots.
+struct Window {
+  SimTime begin = 0;
+  SimTime end = 0;
+  std::uint64_t arrived = 0;
+  std::uint64_t ended = 0;
+  double mean_in_system = 0;  ///< requests sent and not yet ended, time average
+};
+
+struct Report {
+  SimTime first_arrival = kNever;   ///< intended, of any request
+  SimTime last_arrival = 0;
+  SimTime end = 0;                  ///< the last request ended
+  SimTime measured_begin = 0;       ///< the measured interval: first measured arrival (or the end of the warm-up) …
+  SimTime measured_end = 0;         ///< … to the end of the last measured request
+  std::uint64_t warm_up_requests = 0;  ///< simulated but not measured
+  std::uint64_t skipped_rows = 0;
+  std::uint64_t truncated_requests = 0;
+  bool has_prefix_data = false;     ///< any source had it
+
+  std::vector<std::vector<Cell>> cells;  ///< [ClassId][PoolId], one more column at the end for "never routed"
+  std::vector<ReplicaReport> replicas;   ///< by ReplicaId
+  std::vector<Window> windows;           ///< equal stretches from the first arrival to the end
+  bool stationary = true;
+  double backlog_growth_per_s = 0;       ///< requests in system gained per second over the second half of the arrivals
+  std::vector<std::string> notes;        ///< sentences for the reader, in a fixed order
+
+  std::uint64_t steps = 0;
+  std::uint64_t leaps = 0;
+  std::uint64_t events = 0;
+
+  Cell total() const;
+  Cell of_class(ClassId cls) const;
+  Cell of_pool(PoolId pool) const;
+  Seconds measured_duration() const { return to_seconds(measured_end - measured_begin); }
+};
+
+}  // namespace poolcast

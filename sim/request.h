@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "sim/ids.h"
+#include "sim/time.h"
+
+namespace poolcast {
+
+/// How a request ended.
+enum class Outcome : std::uint8_t { kCompleted, kRejected, kFailed, kTimedOut, kCancelled };
+inline constexpr int kOutcomes = 5;
+
+/// Why a request did not complete.
+enum class Reason : std::uint8_t {
+  kNone,
+  kContextLimit,   ///< prompt plus output longer than every eligible implementation or the contract allows
+  kKvCapacity,     ///< needs more KV blocks than a replica has
+  kTokenBudget,    ///< chunked prefill is off and the prompt exceeds max_num_batched_tokens
+  kQueueFull,      ///< every eligible replica had max_pending_requests waiting
+  kNoEligiblePool, ///< no pool serves the model
+  kTimeout,        ///< the contract's time-out passed
+  kPatience,       ///< the user gave up before the first token
+  kStalled,        ///< its replica made no progress any more
+};
+inline constexpr int kReasons = 9;
+
+const char* name(Outcome outcome);
+const char* name(Reason reason);
+
+/// The raw instants of a request (design §10). kNever marks one that was not reached.
+struct Instants {
+  SimTime intended = kNever;         ///< the user wanted to send it
+  SimTime sent = kNever;             ///< it was sent (later than intended only when a client holds it back)
+  SimTime routed = kNever;           ///< the gateway chose a replica
+  SimTime queued = kNever;           ///< it entered the replica's waiting queue
+  SimTime first_scheduled = kNever;  ///< start of the first step that held it
+  SimTime first_token = kNever;      ///< end of the step that produced its first token
+  SimTime last_token = kNever;       ///< end of the step that produced its latest token
+};
+
+/// A request that has ended, as observers see it.
+struct RequestRecord {
+  Instants at;
+  SimTime ended = kNever;
+  SourceId source;
+  std::uint64_t row = 0;
+  std::uint64_t session = UINT64_MAX;
+  ClassId cls;
+  ModelId model;
+  PoolId pool;        ///< not valid when it was never routed
+  ReplicaId replica;  ///< not valid when it was never routed
+  std::int64_t prompt_tokens = 0;
+  std::int64_t output_tokens = 0;    ///< produced
+  std::int64_t output_target = 0;    ///< asked for
+  std::int64_t recomputed_tokens = 0;  ///< computed again after preemptions
+  std::int32_t preemptions = 0;
+  std::int32_t priority = 0;
+  Outcome outcome = Outcome::kCompleted;
+  Reason reason = Reason::kNone;
+  bool accepted = false;  ///< completed and every per-request objective of its class met
+  bool measured = false;  ///< inside the measurement window
+};
+
+/// Sees every request that ends, in order of its end. Observers cannot change a decision.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void request_ended(const RequestRecord& record) = 0;
+};
+
+}  // namespace poolcast

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/step_curve.h"
+#include "models/units.h"
+#include "sim/ids.h"
+#include "sim/schedulers/vllm_args.h"
+#include "sim/source.h"
+#include "sim/time.h"
+
+/// The finished value that a simulation is made from: every default filled in, every name resolved to an id, checked.
+/// Ids index the vectors of `SimulationSpec`.
+namespace poolcast {
+
+enum class Metric : std::uint8_t { kTtft, kTpot, kItl, kE2e, kQueueDelay };
+inline constexpr int kMetrics = 5;
+const char* name(Metric metric);  // "ttft", "tpot", "itl", "e2e", "queue_delay"
+
+/// "p99 of TTFT at most 2 s". A request is accepted when it meets the limit of every objective of its class by itself
+/// (an ITL objective is judged on the mean gap, which is its TPOT); the percentile judges the class as a whole.
+struct Objective {
+  Metric metric = Metric::kTtft;
+  double percentile = 99;
+  SimTime limit = 0;
+};
+
+struct ClassSpec {
+  std::string name;
+  ModelId model;
+  std::int32_t priority = 0;       ///< default of its requests
+  SimTime timeout = kNever;        ///< the contract's limit from sent to the last token; then the request is timed out
+  SimTime patience = kNever;       ///< the user cancels when no token came within this time
+  std::vector<Objective> objectives;
+};
+
+enum class TooLong : std::uint8_t {
+  kReject,    ///< a request above the limits is rejected
+  kTruncate,  ///< its output, then its prompt, is cut to the limits
+};
+
+struct ImplementationSpec {
+  PoolId pool;
+  std::int64_t context_limit = INT64_MAX;  ///< prompt plus output, tokens
+};
+
+struct ModelSpec {
+  std::string name;
+  std::int64_t context_limit = INT64_MAX;  ///< prompt plus output, tokens
+  std::int64_t output_limit = INT64_MAX;
+  TooLong on_too_long = TooLong::kReject;
+  std::vector<ImplementationSpec> implementations;
+};
+
+struct PoolSpec {
+  std::string name;
+  std::int32_t replicas = 1;
+  std::int32_t devices_per_replica = 1;
+  std::shared_ptr<const StepCurve> curve;
+  VllmArgs engine;
+  std::int64_t max_pending_requests = INT64_MAX;  ///< waiting requests per replica above which it takes no more
+  DollarsPerHour price_per_replica;               ///< all its devices and its share of the host
+};
+
+/// A routing policy by its registered name; weights are by candidate index, empty for equal.
+struct PolicySpec {
+  std::string name = "round-robin";
+  std::vector<double> weights;
+};
+
+struct RoutingSpec {
+  PolicySpec gateway;            ///< chooses the pool; weights by PoolId
+  std::vector<PolicySpec> pool;  ///< chooses the replica; by PoolId
+};
+
+/// Which requests count: those intended at or after `warm_up`, before `until`, and not among the first
+/// `warm_up_requests`. The others are simulated and logged, and left out of every measure.
+struct MeasureSpec {
+  SimTime warm_up = 0;
+  std::uint64_t warm_up_requests = 0;
+  SimTime until = kNever;
+};
+
+struct SimulationSpec {
+  std::uint64_t seed = 0;
+  std::vector<ModelSpec> models;
+  std::vector<ClassSpec> classes;
+  std::vector<PoolSpec> pools;
+  std::vector<std::unique_ptr<Source>> sources;
+  RoutingSpec routing;
+  MeasureSpec measure;
+  bool stepwise = false;  ///< one step at a time by the literal scheduling loop; same results, slower
+  /// A replica that makes this many steps in a row with preemptions and without any request ending is stopped, and its
+  /// requests fail as stalled.
+  std::int64_t stall_steps = 1'000'000;
+};
+
+}  // namespace poolcast

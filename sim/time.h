@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "models/units.h"
+
+namespace poolcast {
+
+/// The simulated clock: integer nanoseconds since the start of the run.
+using SimTime = std::int64_t;
+
+inline constexpr SimTime kNever = std::numeric_limits<SimTime>::max();
+inline constexpr SimTime kNanosPerSecond = 1'000'000'000;
+
+/// The one place where a duration of a model becomes simulated time: to the nearest nanosecond, halves away from zero.
+inline SimTime to_sim_time(Seconds s) { return std::llround(s.value * 1e9); }
+inline Seconds to_seconds(SimTime t) { return Seconds(static_cast<double>(t) * 1e-9); }
+
+}  // namespace poolcast
