@@ -15,6 +15,14 @@ void Histogram::add(SimTime value, std::uint64_t count) {
   max_ = std::max(max_, value);
 }
 
+void Histogram::add_run(std::size_t index, std::uint64_t count, std::uint64_t sum, SimTime largest) {
+  if (index >= buckets_.size()) buckets_.resize(index + 1);
+  buckets_[index] += count;
+  count_ += count;
+  sum_ += sum;
+  max_ = std::max(max_, largest);
+}
+
 void Histogram::merge(const Histogram& other) {
   if (other.buckets_.size() > buckets_.size()) buckets_.resize(other.buckets_.size());
   for (std::size_t i = 0; i < other.buckets_.size(); ++i) buckets_[i] += other.buckets_[i];

@@ -28,6 +28,8 @@ class Histogram {
 
   /// Adds `count` samples of `value` >= 0.
   void add(SimTime value, std::uint64_t count = 1);
+  /// Adds `count` samples of one bucket whose total is `sum` ns and whose largest is `largest`.
+  void add_run(std::size_t index, std::uint64_t count, std::uint64_t sum, SimTime largest);
   void merge(const Histogram& other);
 
   std::uint64_t count() const { return count_; }

@@ -99,6 +99,9 @@ struct Report {
   std::uint64_t steps = 0;
   std::uint64_t leaps = 0;
   std::uint64_t events = 0;
+  /// Time integral of the requests in the system (sent and not ended), in request-nanoseconds, of the whole run: by
+  /// Little's law exactly the sum over requests of ended - sent.
+  __extension__ __int128 in_system_ns = 0;
 
   Cell total() const;
   Cell of_class(ClassId cls) const;

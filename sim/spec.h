@@ -17,9 +17,11 @@
 /// Ids index the vectors of `SimulationSpec`.
 namespace poolcast {
 
-enum class Metric : std::uint8_t { kTtft, kTpot, kItl, kE2e, kQueueDelay };
-inline constexpr int kMetrics = 5;
-const char* name(Metric metric);  // "ttft", "tpot", "itl", "e2e", "queue_delay"
+/// The last two run from `sent` instead of `intended`: they leave the wait inside a capped client out, as
+/// `vllm bench serve --max-concurrency` does. They are filled only when some source has a cap.
+enum class Metric : std::uint8_t { kTtft, kTpot, kItl, kE2e, kQueueDelay, kTtftFromSent, kE2eFromSent };
+inline constexpr int kMetrics = 7;
+const char* name(Metric metric);  // "ttft", "tpot", "itl", "e2e", "queue_delay", "ttft_from_sent", "e2e_from_sent"
 
 /// "p99 of TTFT at most 2 s". A request is accepted when it meets the limit of every objective of its class by itself
 /// (an ITL objective is judged on the mean gap, which is its TPOT); the percentile judges the class as a whole.
@@ -85,12 +87,18 @@ struct MeasureSpec {
   SimTime until = kNever;
 };
 
+struct SourceSpec {
+  std::unique_ptr<Source> source;
+  /// Requests of this source that may be in flight at once; the client holds back the others (sent > intended).
+  std::int64_t max_concurrency = INT64_MAX;
+};
+
 struct SimulationSpec {
   std::uint64_t seed = 0;
   std::vector<ModelSpec> models;
   std::vector<ClassSpec> classes;
   std::vector<PoolSpec> pools;
-  std::vector<std::unique_ptr<Source>> sources;
+  std::vector<SourceSpec> sources;
   RoutingSpec routing;
   MeasureSpec measure;
   bool stepwise = false;  ///< one step at a time by the literal scheduling loop; same results, slower

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/time.h"
+
+namespace poolcast {
+
+/// The order of events at one instant, and why.
+enum class Phase : std::uint8_t {
+  kStepEnd,    ///< first: tokens that exist at this instant exist for everything below, and what finished frees its place
+  kDeadline,   ///< a token that comes exactly at a deadline is in time
+  kArrival,    ///< a request that comes exactly at a step boundary …
+  kStepStart,  ///< … can still be scheduled by the step that starts there
+};
+
+/// Pending events, at most one per slot, ordered by (time, phase, slot).
+///
+/// Every source of events (a replica, a workload source, a deadline queue) owns one slot for the whole run. The slot
+/// number takes the place of a running sequence number: the order of simultaneous events then depends on the scenario
+/// alone, not on how many events led there, which the equality of leaps and single steps needs.
+///
+/// A 4-ary heap with the position of each slot, so that an event can be moved in O(log slots).
+class EventQueue {
+ public:
+  struct Event {
+    SimTime time;
+    Phase phase;
+    std::uint32_t slot;
+  };
+
+  explicit EventQueue(std::size_t slots) : position_(slots, kAbsent) { heap_.reserve(slots); }
+
+  bool empty() const { return heap_.empty(); }
+  Event top() const { return {heap_[0].time, static_cast<Phase>(heap_[0].order >> 32), slot_of(heap_[0])}; }
+  bool pending(std::uint32_t slot) const { return position_[slot] != kAbsent; }
+
+  /// Sets the event of a slot, whether or not it had one.
+  void set(std::uint32_t slot, SimTime time, Phase phase);
+  /// Removes the event of a slot if it has one.
+  void remove(std::uint32_t slot);
+
+ private:
+  struct Entry {
+    SimTime time;
+    std::uint64_t order;  // phase << 32 | slot
+    bool operator<(const Entry& other) const { return time != other.time ? time < other.time : order < other.order; }
+  };
+  static constexpr std::uint32_t kAbsent = UINT32_MAX;
+
+  static std::uint32_t slot_of(const Entry& e) { return static_cast<std::uint32_t>(e.order); }
+  void place(std::size_t at, const Entry& e) {
+    heap_[at] = e;
+    position_[slot_of(e)] = static_cast<std::uint32_t>(at);
+  }
+  void sift_up(std::size_t at, const Entry& e);
+  void sift_down(std::size_t at, const Entry& e);
+
+  std::vector<Entry> heap_;
+  std::vector<std::uint32_t> position_;
+};
+
+}  // namespace poolcast

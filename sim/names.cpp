@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/request.h"
+#include "sim/spec.h"
+
+namespace poolcast {
+
+const char* name(Outcome outcome) {
+  static constexpr const char* kNames[kOutcomes] = {"completed", "rejected", "failed", "timed_out", "cancelled"};
+  return kNames[static_cast<std::size_t>(outcome)];
+}
+
+const char* name(Reason reason) {
+  static constexpr const char* kNames[kReasons] = {"none",       "context_limit",    "kv_capacity", "token_budget", "queue_full",
+                                                   "no_eligible_pool", "timeout", "patience",    "stalled"};
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
+const char* name(Metric metric) {
+  static constexpr const char* kNames[kMetrics] = {"ttft",        "tpot",           "itl",          "e2e",
+                                                   "queue_delay", "ttft_from_sent", "e2e_from_sent"};
+  return kNames[static_cast<std::size_t>(metric)];
+}
+
+}  // namespace poolcast
