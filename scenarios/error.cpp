@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/error.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace poolcast {
+namespace {
+
+constexpr std::size_t kWidestSourceLine = 120;
+
+bool continues_code_point(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// The source line and its caret. A long line is cut to a stretch around the caret, at code point borders.
+std::string excerpt(const Location& at, std::string_view hint) {
+  std::string_view line = at.source_line;
+  const std::size_t caret = std::min(static_cast<std::size_t>(at.column - 1), line.size());
+  std::size_t begin =
+      line.size() > kWidestSourceLine && caret > kWidestSourceLine / 2 ? caret - kWidestSourceLine / 2 : 0;
+  while (begin > 0 && continues_code_point(line[begin])) --begin;
+  std::size_t end = std::min(line.size(), begin + kWidestSourceLine);
+  while (end < line.size() && continues_code_point(line[end])) ++end;
+
+  std::string text = "\n" + std::string(line.substr(begin, end - begin)) + "\n";
+  for (char c : line.substr(begin, caret - begin)) {
+    if (!continues_code_point(c)) text += c == '\t' ? '\t' : ' ';
+  }
+  text += '^';
+  if (!hint.empty()) text.append(" ").append(hint);
+  return text;
+}
+
+std::string whole_message(const Location& at, std::string_view key_path, std::string_view message,
+                          std::string_view hint) {
+  std::string text = at.file;
+  if (at.line > 0) {
+    text += (text.empty() ? "line " : ":") + std::to_string(at.line);
+    if (at.column > 0) text += ":" + std::to_string(at.column);
+  }
+  for (std::string_view part : {key_path, message}) {
+    if (part.empty()) continue;
+    if (!text.empty()) text += ": ";
+    text += part;
+  }
+  if (at.line > 0 && at.column > 0 && !at.source_line.empty()) return text + excerpt(at, hint);
+  if (!hint.empty()) text.append("; ").append(hint);
+  return text;
+}
+
+std::string lower(std::string_view word) {
+  std::string text(word);
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+ConfigError::ConfigError(const Location& at, std::string_view key_path, std::string_view message, std::string_view hint)
+    : std::runtime_error(whole_message(at, key_path, message, hint)) {}
+
+std::string quote(std::string_view text) {
+  constexpr std::size_t kLongest = 80;
+  std::string shown = "\"";
+  std::size_t end = std::min(text.size(), kLongest);
+  while (end < text.size() && continues_code_point(text[end])) ++end;
+  for (char c : text.substr(0, end)) {
+    constexpr std::string_view kHex = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n')
+      shown += "\\n";
+    else if (byte < 0x20 || byte == 0x7f)
+      shown.append("\\x").append(1, kHex[byte >> 4U]).append(1, kHex[byte & 15U]);
+    else
+      shown += c;
+  }
+  return shown + (end < text.size() ? "…\"" : "\"");
+}
+
+std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
+  constexpr std::size_t kLongestWord = 100;
+  if (word.empty() || word.size() > kLongestWord) return {};
+  const std::string wanted = lower(word);
+  const std::size_t near_enough = std::max<std::size_t>(1, word.size() / 3);
+  std::string_view best;
+  std::size_t best_distance = near_enough + 1;
+  for (std::string_view candidate : candidates) {
+    const std::string known = lower(candidate);
+    // An unfinished name ("h100" for "h100-sxm") is a slip too, the least likely one.
+    const bool unfinished = wanted.size() >= 3 && known.compare(0, wanted.size(), wanted) == 0;
+    const std::size_t distance =
+        unfinished ? std::min(near_enough, edit_distance(wanted, known)) : edit_distance(wanted, known);
+    if (distance < best_distance) best_distance = distance, best = candidate;
+  }
+  return best;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& allowed) {
+  const std::string_view near = nearest(word, allowed);
+  if (!near.empty()) return "; did you mean \"" + std::string(near) + "\"?";
+  if (allowed.empty()) return {};
+  std::string text = "; one of ";
+  for (std::size_t i = 0; i < allowed.size(); ++i) text.append(i == 0 ? "" : ", ").append(allowed[i]);
+  return text;
+}
+
+}  // namespace poolcast
