@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace poolcast {
 
@@ -44,6 +45,11 @@ SimTime Histogram::quantile(double q) const {
   const auto shift = (index >> kSubBits) - 1;
   const auto low = static_cast<SimTime>((index - (shift << kSubBits)) << shift);
   return std::min(low + (SimTime{1} << shift) / 2, max_);
+}
+
+std::uint64_t Histogram::count_at_most(SimTime value) const {
+  const std::size_t last = std::min(bucket(value) + 1, buckets_.size());
+  return std::accumulate(buckets_.begin(), buckets_.begin() + static_cast<std::ptrdiff_t>(last), std::uint64_t{0});
 }
 
 }  // namespace poolcast

@@ -38,6 +38,9 @@ class Histogram {
   double mean() const;
   /// The value at rank ceil(q * count), for q in (0, 1]; 0 when empty.
   SimTime quantile(double q) const;
+  /// Samples of at most `value` >= 0, those of its whole bucket included: exact for a limit that is off by at most
+  /// `2 * kRelativeError`.
+  std::uint64_t count_at_most(SimTime value) const;
   bool operator==(const Histogram&) const = default;
 
  private:
