@@ -37,6 +37,8 @@ struct Accelerator {
   Sourced<Watts> tdp;
   Sourced<BytesPerSecond> link_bandwidth;  ///< scale-up links of one device together, in one direction
 
+  const Sourced<FlopsPerSecond>& peak_of(Precision precision) const;
+
   // The figures as numbers. Each throws MissingFigure when nobody stated it.
   FlopsPerSecond require_peak(Precision precision) const;
   Bytes require_memory() const;  ///< addressable where known, else the datasheet's

@@ -15,8 +15,8 @@ struct Layout {
   std::int64_t devices() const { return tp * pp; }
 };
 
-/// Throws UnsupportedLayout when `shape` cannot be cut that way: a degree below 1, pp above 1, attention heads that tp
-/// does not divide, or KV heads of which neither tp is a multiple nor they of tp.
+/// Throws UnsupportedLayout when `shape` cannot be cut that way: a degree below 1, pp above 1, heads or MLP widths that
+/// tp does not divide, or KV heads of which neither tp is a multiple nor they of tp.
 void check_layout(const TransformerShape& shape, const Layout& layout);
 
 }  // namespace poolcast

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "models/roofline.h"
+#include "models/shard.h"
+
+namespace poolcast {
+
+/// max(compute, memory) of attention, with both sides linear: seconds = rate * size + …
+struct AttentionRates {
+  // Prefill of q tokens after c: the longer of
+  //   pair * (q c + q (q + 1) / 2) + expand * c      and      kv * (q + c) + io * q.
+  double prefill_pair_s = 0;
+  double prefill_expand_s = 0;  ///< MLA: the latents of the context are expanded to heads again for each chunk
+  double prefill_kv_s = 0;
+  double prefill_io_s = 0;
+  // Decode of B requests over total context S: the longer of  pair * S  and  kv * S + io * B.
+  double decode_pair_s = 0;
+  double decode_kv_s = 0;
+  double decode_io_s = 0;
+};
+
+/// The terms of a roofline step, each computed directly. `RooflineCurve` keeps those that depend on one count in
+/// tables.
+///
+/// A product of T tokens with a weight matrix of k x n takes the longer of
+///   2 T k n / (peak * compute_efficiency)   and   (k n * bytes + T (k + n) * 2) / (bandwidth * memory_efficiency).
+class RooflineTerms {
+ public:
+  RooflineTerms(const Accelerator& accelerator, const TransformerShape& shape, const Layout& layout,
+                const RooflineOptions& options);
+
+  /// Attention projections, dense MLPs, shared experts, routers, norms and residuals of all layers, for T tokens.
+  double linear(Tokens tokens) const;
+  /// Routed experts. T tokens that choose k of E at random touch E (1 - (1 - k/E)^T) of them: their weights are read.
+  double experts(Tokens tokens) const;
+  /// Two ring all-reduces a layer of T * hidden bf16 values: 2 (tp - 1)/tp of the bytes pass each link, after
+  /// 2 (tp - 1) hops (Thakur, Rabenseifner, Gropp 2005).
+  double all_reduce(Tokens tokens) const;
+  /// The output head for n sampled tokens, the gathering of its shards, and two passes over the logits in fp32.
+  double head(std::int64_t sampled) const;
+  const AttentionRates& attention() const { return attention_; }
+  double host(std::int64_t requests) const;
+
+ private:
+  double product(double tokens, const Matrix& matrix, double weight_bytes, double rate) const;
+
+  TransformerShape shape_;
+  double tp_;
+  double weight_bytes_;      // per parameter of a linear layer
+  double linear_rate_;       // FLOP/s that linear layers reach
+  double bf16_rate_;         // FLOP/s that the head and the router reach
+  double memory_rate_;       // B/s
+  double link_rate_ = 0;     // B/s, of one direction
+  double link_latency_;      // s per hop
+  double host_base_;         // s
+  double host_per_request_;  // s
+  std::vector<Matrix> attention_matrices_, mlp_matrices_, expert_matrices_, shared_matrices_;
+  AttentionRates attention_;
+};
+
+}  // namespace poolcast
