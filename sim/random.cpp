@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/random.h"
 
-#include <bit>
 #include <cmath>
+
+#include "sim/portable_math.h"
 
 namespace poolcast {
 namespace {
@@ -28,17 +29,11 @@ RandomStream::RandomStream(std::uint64_t seed, std::string_view name) {
   for (auto& word : state_) word = splitmix64(x);
 }
 
-std::uint64_t RandomStream::next() {
-  auto& s = state_;
-  const std::uint64_t result = std::rotl(s[0] + s[3], 23) + s[0];
-  const std::uint64_t t = s[1] << 17;
-  s[2] ^= s[0];
-  s[3] ^= s[1];
-  s[1] ^= s[2];
-  s[0] ^= s[3];
-  s[2] ^= t;
-  s[3] = std::rotl(s[3], 45);
-  return result;
+RandomStream::RandomStream(std::uint64_t seed, std::string_view name, std::uint64_t index) {
+  std::uint64_t x = seed;
+  x = splitmix64(x) ^ fnv1a(name);
+  x = splitmix64(x) ^ index;
+  for (auto& word : state_) word = splitmix64(x);
 }
 
 std::uint64_t RandomStream::below(std::uint64_t bound) {
@@ -51,29 +46,45 @@ std::uint64_t RandomStream::below(std::uint64_t bound) {
   return static_cast<std::uint64_t>(product >> 64);
 }
 
-double RandomStream::exponential(double mean) { return -mean * std::log1p(-uniform()); }
-
-double RandomStream::normal() {
-  if (has_spare_) {
-    has_spare_ = false;
-    return spare_normal_;
+double RandomStream::exponential_edge(std::size_t layer, double x) {
+  const Ziggurat& z = kExponentialZiggurat;
+  double shift = 0;
+  while (true) {
+    if (layer == 0) {
+      shift += kExponentialTail;  // the tail of an exponential is the same exponential, moved
+    } else if (z.y[layer] + (z.y[layer + 1] - z.y[layer]) * uniform() < portable_exp(-x)) {
+      return shift + x;
+    }
+    const std::uint64_t bits = next();
+    layer = bits & (Ziggurat::kLayers - 1);
+    x = unit(bits) * z.x[layer];
+    if (x < z.x[layer + 1]) return shift + x;
   }
-  double u, v, s;
-  do {
-    u = 2 * uniform() - 1;
-    v = 2 * uniform() - 1;
-    s = u * u + v * v;
-  } while (s >= 1 || s == 0);
-  const double factor = std::sqrt(-2 * std::log(s) / s);
-  spare_normal_ = v * factor;
-  has_spare_ = true;
-  return u * factor;
+}
+
+double RandomStream::normal_edge(std::size_t layer, double x) {
+  const Ziggurat& z = kNormalZiggurat;
+  while (true) {
+    if (layer == 0) {  // Marsaglia 1964: the tail beyond r
+      double beyond, bound;
+      do {
+        beyond = -portable_log(1 - uniform()) / kNormalTail;
+        bound = -portable_log(1 - uniform());
+      } while (2 * bound < beyond * beyond);
+      return kNormalTail + beyond;
+    }
+    if (z.y[layer] + (z.y[layer + 1] - z.y[layer]) * uniform() < portable_exp(-0.5 * x * x)) return x;
+    const std::uint64_t bits = next();
+    layer = bits & (Ziggurat::kLayers - 1);
+    x = unit(bits) * z.x[layer];
+    if (x < z.x[layer + 1]) return x;
+  }
 }
 
 double RandomStream::gamma(double shape, double scale) {
   if (shape < 1) {
     const double boosted = gamma(shape + 1, scale);
-    return boosted * std::pow(1 - uniform(), 1 / shape);
+    return boosted * portable_pow(1 - uniform(), 1 / shape);
   }
   const double d = shape - 1.0 / 3;
   const double c = 1 / std::sqrt(9 * d);
@@ -83,7 +94,9 @@ double RandomStream::gamma(double shape, double scale) {
     if (t <= 0) continue;
     const double v = t * t * t;
     const double u = 1 - uniform();
-    if (std::log(u) < 0.5 * x * x + d - d * v + d * std::log(v)) return d * v * scale;
+    const double x2 = x * x;
+    if (u < 1 - 0.0331 * x2 * x2) return d * v * scale;  // their squeeze, which spares most of the logarithms
+    if (portable_log(u) < 0.5 * x2 + d - d * v + d * portable_log(v)) return d * v * scale;
   }
 }
 

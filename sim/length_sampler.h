@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "sim/alias_table.h"
+#include "sim/random.h"
+#include "sim/workload.h"
+
+namespace poolcast {
+
+/// Draws token counts from a LengthSpec: to the nearest integer, then clamped to [min, max].
+///
+/// lognormal: exp(mu + sigma z) with sigma^2 = ln(1 + cv^2) and mu = ln(mean) - sigma^2 / 2, so that `mean` and `cv`
+/// are those of the lengths themselves. uniform: every integer of [min, max] alike.
+class LengthSampler {
+ public:
+  explicit LengthSampler(const LengthSpec& spec);
+  std::int64_t sample(RandomStream& random) const;
+
+ private:
+  std::int64_t rounded(double tokens) const;
+
+  LengthSpec spec_;
+  double mu_ = 0, sigma_ = 0;
+  AliasTable table_;
+};
+
+/// Draws times of thinking from a ThinkSpec.
+class ThinkSampler {
+ public:
+  explicit ThinkSampler(const ThinkSpec& spec);
+  SimTime sample(RandomStream& random) const;
+
+ private:
+  ThinkSpec spec_;
+  double mu_ = 0, sigma_ = 0;
+};
+
+}  // namespace poolcast

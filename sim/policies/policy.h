@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace poolcast {
+
+/// What a policy may look at: candidates by index (pools at the gateway, the replicas of one pool below it).
+struct Candidates {
+  std::span<const std::int64_t> load;    ///< requests running and waiting, by index
+  std::span<const double> weight;        ///< by index; > 0 except for `weighted`, where 0 means no traffic
+  std::span<const std::uint32_t> open;   ///< the indices that may be chosen, ascending; never empty
+
+  std::size_t size() const { return open.size(); }
+  /// Load for its weight: what balancing policies compare.
+  double pressure(std::uint32_t index) const { return static_cast<double>(load[index]) / weight[index]; }
+};
+
+/// Chooses where a newly arrived request goes.
+///
+/// Contract: reads only `candidates`; returns one of `candidates.open`. Candidates that are equal by the rule are
+/// equally likely, by the policy's own random stream: a tie never goes to the lower index by accident.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  virtual std::uint32_t choose(const Candidates& candidates) = 0;
+};
+
+}  // namespace poolcast

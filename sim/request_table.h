@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/ids.h"
+#include "sim/request.h"
+#include "sim/time.h"
+
+namespace poolcast {
+
+/// Where a request stands in its scheduler.
+enum class Standing : std::uint8_t { kWaiting, kPrefilling, kDecoding, kGone };
+
+/// What a scheduler knows of a request. One record of two cache lines rather than columns: a scheduler touches most of
+/// these fields together, for requests in no order of their ids.
+struct SchedulerState {
+  std::int64_t prompt_tokens = 0;
+  std::int64_t end_tokens = 0;   ///< sequence length at which it ends: prompt + output, or max_model_len
+  /// Sequence length (prompt and outputs). While decoding it is not kept up: it is `tokens_base` + decode clock.
+  std::int64_t tokens = 0;
+  std::int64_t tokens_base = 0;
+  std::int64_t computed = 0;     ///< of a prefilling request: tokens in the KV cache
+  std::int64_t finish_clock = 0;  ///< of a decoding request: decode clock at which it will have ended
+  std::int64_t chunk = 0;        ///< tokens given to a prefilling request in the present step
+  std::uint64_t admission = 0;   ///< ordinal of its admission: its place in the running list
+  SimTime arrival = 0;           ///< ties of priority are broken by arrival, then by rank
+  std::uint64_t rank = 0;
+  std::int64_t recomputed = 0;   ///< tokens computed again after preemptions
+  std::uint32_t previous = UINT32_MAX, next = UINT32_MAX;  ///< running list
+  std::int32_t priority = 0;
+  std::int32_t preemptions = 0;
+  std::uint16_t group = 0;       ///< decoding requests are counted by group
+  Standing standing = Standing::kGone;
+  bool starved = false;          ///< decoding, but without a token in the present step
+};
+
+/// Every request in flight, by slot. Slots are reused, so memory grows with the requests in flight only.
+class RequestTable {
+ public:
+  RequestId create() {
+    if (free_.empty()) {
+      const RequestId id(states_.size());
+      states_.emplace_back();
+      records_.emplace_back();
+      generations_.push_back(0);
+      return id;
+    }
+    const RequestId id = free_.back();
+    free_.pop_back();
+    states_[id.value] = SchedulerState{};
+    records_[id.value] = RequestRecord{};
+    return id;
+  }
+  void release(RequestId id) {
+    ++generations_[id.value];
+    free_.push_back(id);
+  }
+
+  SchedulerState& state(RequestId id) { return states_[id.value]; }
+  const SchedulerState& state(RequestId id) const { return states_[id.value]; }
+  RequestRecord& record(RequestId id) { return records_[id.value]; }
+  /// Changes when the slot is released: tells a request from a later one in the same slot.
+  std::uint32_t generation(RequestId id) const { return generations_[id.value]; }
+  std::size_t in_flight() const { return states_.size() - free_.size(); }
+  /// Ordinals are unique over all schedulers, so that a stale one can never be mistaken for another request's.
+  std::uint64_t next_admission() { return admissions_++; }
+
+ private:
+  std::vector<SchedulerState> states_;
+  std::vector<RequestRecord> records_;
+  std::vector<std::uint32_t> generations_;
+  std::vector<RequestId> free_;
+  std::uint64_t admissions_ = 0;
+};
+
+}  // namespace poolcast

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/schedulers/vllm.h"
+
+#include <algorithm>
+
+namespace poolcast {
+
+void StepPlan::clear() {
+  tokens = requests = decode_requests = decode_context = sampled = 0;
+  prefill.clear();
+  prefill_ids.clear();
+  admitted.clear();
+  starved.clear();
+  preempted.clear();
+}
+
+VllmScheduler::VllmScheduler(const VllmArgs& args, RequestTable& table, std::size_t groups)
+    : args_(args),
+      table_(table),
+      waiting_(args.policy, table),
+      decodes_(args.block_size, table, groups),
+      usable_(args.num_gpu_blocks - 1),
+      watermark_blocks_(static_cast<std::int64_t>(args.watermark * static_cast<double>(args.num_gpu_blocks))),
+      free_(usable_) {}
+
+void VllmScheduler::enqueue(RequestId id) {
+  SchedulerState& s = table_.state(id);
+  s.tokens = s.prompt_tokens;
+  s.standing = Standing::kWaiting;
+  waiting_.add(id);
+}
+
+void VllmScheduler::abort(RequestId id) {
+  SchedulerState& s = table_.state(id);
+  if (s.standing == Standing::kWaiting) {
+    s.standing = Standing::kGone;
+    waiting_.remove(id);
+    return;
+  }
+  free_ += blocks(computed(id));
+  if (s.standing == Standing::kDecoding) {
+    decodes_.leave(id);
+  } else {
+    stop_prefilling(id);
+  }
+  s.standing = Standing::kGone;
+  unlink(id);
+}
+
+// ---------------------------------------------------------------- one step
+
+const StepPlan& VllmScheduler::schedule() {
+  plan_.clear();
+  Tokens budget = args_.max_num_batched_tokens;
+  if (!schedule_running_at_once(budget)) schedule_running_in_order(budget);
+  if (plan_.preempted.empty()) admit_waiting(budget);
+  complete_plan();
+  return plan_;
+}
+
+const StepPlan& VllmScheduler::schedule_literally() {
+  plan_.clear();
+  Tokens budget = args_.max_num_batched_tokens;
+  schedule_running_in_order(budget);
+  if (plan_.preempted.empty()) admit_waiting(budget);
+  complete_plan();
+  return plan_;
+}
+
+Tokens VllmScheduler::computed(RequestId id) const {
+  const SchedulerState& s = table_.state(id);
+  return s.standing == Standing::kDecoding ? decodes_.tokens(id) - 1 : s.computed;
+}
+
+/// Tokens that a running request gets from `budget`, before blocks are asked for.
+Tokens VllmScheduler::wanted(RequestId id, Tokens budget) const {
+  const SchedulerState& s = table_.state(id);
+  const bool decoding = s.standing == Standing::kDecoding;
+  const Tokens done = computed(id);
+  Tokens n = decoding ? 1 : s.tokens - done;
+  if (args_.long_prefill_token_threshold > 0) n = std::min(n, args_.long_prefill_token_threshold);
+  return std::max<Tokens>(0, std::min({n, budget, args_.max_model_len - done - 1}));
+}
+
+/// Gives every running request its tokens if nobody has to go short in a way that depends on the order. Changes nothing
+/// and says no otherwise.
+bool VllmScheduler::schedule_running_at_once(Tokens& budget) {
+  const std::int64_t new_blocks = decodes_.size() == 0 ? 0 : decodes_.new_blocks(0);
+  Tokens left = budget - decodes_.size();
+  std::int64_t free = free_ - new_blocks;
+  if (left < 0 || free < 0) return false;
+
+  demands_.clear();
+  for (const RequestId id : prefilling_) {
+    const Tokens n = wanted(id, left);
+    // A cut chunk is right only if all decodes come before it in the list.
+    const bool cut = n == left && n < wanted(id, args_.max_num_batched_tokens);
+    if (cut && decodes_.size() > 0 && decodes_.youngest() > table_.state(prefilling_.front()).admission) return false;
+    const SchedulerState& s = table_.state(id);
+    free -= blocks(s.computed + n) - blocks(s.computed);
+    if (free < 0) return false;
+    left -= n;
+    demands_.push_back(n);
+  }
+  for (std::size_t i = 0; i < demands_.size(); ++i) {
+    table_.state(prefilling_[i]).chunk = demands_[i];
+    if (demands_[i] > 0) give_chunk(prefilling_[i], demands_[i]);
+  }
+  free_ = free;
+  budget = left;
+  return true;
+}
+
+/// vLLM's own loop over the running list.
+void VllmScheduler::schedule_running_in_order(Tokens& budget) {
+  for (std::uint32_t at = head_; at != kNone; at = table_.state(RequestId(at)).next) {
+    SchedulerState& s = table_.state(RequestId(at));
+    s.chunk = 0;
+    s.starved = s.standing == Standing::kDecoding;
+  }
+  for (std::uint32_t at = head_; at != kNone && budget > 0; at = table_.state(RequestId(at)).next) {
+    const RequestId id(at);
+    const Tokens n = wanted(id, budget);
+    if (n == 0) continue;  // later requests may go ahead
+    const Tokens done = computed(id);
+    const std::int64_t need = blocks(done + n) - blocks(done);
+    if (!make_room(id, need, budget)) break;  // it gave way itself, and nobody after it is served in this step
+    free_ -= need;
+    budget -= n;
+    SchedulerState& s = table_.state(id);
+    s.chunk = n;
+    s.starved = false;
+  }
+  for (std::uint32_t at = head_; at != kNone; at = table_.state(RequestId(at)).next) {
+    const SchedulerState& s = table_.state(RequestId(at));
+    if (s.starved) plan_.starved.push_back(RequestId(at));
+    if (s.standing == Standing::kPrefilling && s.chunk > 0) give_chunk(RequestId(at), s.chunk);
+  }
+}
+
+/// Preempts until `need` blocks are free; false when `id` itself had to go.
+bool VllmScheduler::make_room(RequestId id, std::int64_t need, Tokens& budget) {
+  while (need > free_) {
+    const RequestId out = victim();
+    preempt(out, budget);
+    if (out == id) return false;
+  }
+  return true;
+}
+
+RequestId VllmScheduler::victim() const {
+  if (args_.policy == VllmArgs::Policy::kFcfs) return RequestId(tail_);
+  std::uint32_t worst = head_;
+  for (std::uint32_t at = head_; at != kNone; at = table_.state(RequestId(at)).next) {
+    const SchedulerState& s = table_.state(RequestId(at));
+    const SchedulerState& w = table_.state(RequestId(worst));
+    // Strictly greater: of equals vLLM takes the first in the list.
+    if (s.priority != w.priority ? s.priority > w.priority : s.arrival > w.arrival) worst = at;
+  }
+  return RequestId(worst);
+}
+
+/// Frees everything that `id` holds and sends it back to the waiting queue; what it was given in this step returns to
+/// the budget. Only called from the walk, where `chunk` is up to date for every running request.
+void VllmScheduler::preempt(RequestId id, Tokens& budget) {
+  SchedulerState& s = table_.state(id);
+  const bool decoding = s.standing == Standing::kDecoding;
+  const Tokens held = computed(id) + s.chunk;
+  budget += s.chunk;
+  free_ += blocks(held);
+  if (decoding) {
+    decodes_.leave(id);
+  } else {
+    stop_prefilling(id);
+  }
+  s.recomputed += held - s.chunk;  // tokens that were really computed and will be again
+  s.computed = 0;
+  s.chunk = 0;
+  s.starved = false;
+  ++s.preemptions;
+  s.standing = Standing::kWaiting;
+  // `next` stays as it was, so that a walk standing on this request can go on; the list itself is mended.
+  unlink(id);
+  waiting_.put_back(id);
+  plan_.preempted.push_back({id, decoding});
+}
+
+/// Admission is strictly in order: the first request that does not fit ends it. Waiting requests never preempt.
+void VllmScheduler::admit_waiting(Tokens& budget) {
+  while (!waiting_.empty() && budget > 0 && running_ < args_.max_num_seqs) {
+    const RequestId id = waiting_.front();
+    SchedulerState& s = table_.state(id);
+    Tokens n = s.tokens;  // outputs included after a preemption
+    if (args_.long_prefill_token_threshold > 0) n = std::min(n, args_.long_prefill_token_threshold);
+    if (!args_.enable_chunked_prefill && n > budget) break;
+    n = std::min(n, budget);
+    if (!fits(s, n)) break;
+    waiting_.pop();
+    free_ -= blocks(n);
+    budget -= n;
+    s.standing = Standing::kPrefilling;
+    s.admission = table_.next_admission();
+    s.computed = 0;
+    s.chunk = n;
+    link(id);
+    prefilling_.push_back(id);
+    plan_.admitted.push_back(id);
+    give_chunk(id, n);
+  }
+}
+
+/// The gate of the whole sequence so far, then the blocks of this chunk; the watermark counts while anything runs.
+bool VllmScheduler::fits(const SchedulerState& s, Tokens n) const {
+  const std::int64_t free = free_ - (running_ > 0 ? watermark_blocks_ : 0);
+  if (args_.scheduler_reserve_full_isl && blocks(std::min(s.tokens, args_.max_model_len)) > free) return false;
+  return blocks(n) <= free;
+}
+
+void VllmScheduler::give_chunk(RequestId id, Tokens n) {
+  const SchedulerState& s = table_.state(id);
+  plan_.prefill.push_back({n, s.computed});
+  plan_.prefill_ids.push_back(id);
+  plan_.tokens += n;
+  if (s.computed + n == s.tokens) ++plan_.sampled;
+}
+
+/// Adds the decodes, which `give_chunk` has not seen.
+void VllmScheduler::complete_plan() {
+  plan_.decode_requests = decodes_.size() - static_cast<std::int64_t>(plan_.starved.size());
+  plan_.decode_context = decodes_.context();
+  for (const RequestId id : plan_.starved) plan_.decode_context -= decodes_.tokens(id);
+  plan_.tokens += plan_.decode_requests;
+  plan_.sampled += plan_.decode_requests;
+  plan_.requests = plan_.decode_requests + static_cast<std::int64_t>(plan_.prefill.size());
+}
+
+// ---------------------------------------------------------------- runs of alike steps
+
+std::int64_t VllmScheduler::certain_steps(Tokens last_context) {
+  std::int64_t steps = decodes_.steps_to_first_end();
+  const Tokens room = last_context - plan_.decode_context;
+  steps = std::min(steps, room / decodes_.size() + 1);
+  return 1 + decodes_.steps_within(free_, steps - 1);
+}
+
+std::int64_t VllmScheduler::block_steps(std::int64_t steps) const {
+  const std::int64_t used = usable_ - free_;
+  return steps == 1 ? used : steps * used + decodes_.open_blocks(steps - 1).increment;
+}
+
+bool VllmScheduler::may_admit() {
+  if (waiting_.empty() || running_ >= args_.max_num_seqs || running_ >= args_.max_num_batched_tokens) return false;
+  // Free blocks only become fewer before the next request ends.
+  const SchedulerState& head = table_.state(waiting_.front());
+  return fits(head, 1);
+}
+
+// ---------------------------------------------------------------- the end of a step
+
+const StepOutcome& VllmScheduler::finish(std::int64_t steps) {
+  outcome_.prefilled.clear();
+  outcome_.ended.clear();
+  if (steps > 1) free_ -= decodes_.open_blocks(steps - 1).opened;
+  for (const RequestId id : plan_.starved) {
+    decodes_.hold_back(id);
+    table_.state(id).starved = false;
+  }
+  decodes_.advance(steps);
+  decodes_.take_ended(outcome_.ended);
+  const bool decodes_ended = !outcome_.ended.empty();
+
+  for (std::size_t i = 0; i < plan_.prefill_ids.size(); ++i) {
+    const RequestId id = plan_.prefill_ids[i];
+    SchedulerState& s = table_.state(id);
+    s.computed += s.chunk;
+    if (s.computed < s.tokens) continue;
+    stop_prefilling(id);
+    ++s.tokens;
+    outcome_.prefilled.push_back(id);
+    if (s.tokens >= s.end_tokens) {
+      s.standing = Standing::kGone;
+      outcome_.ended.push_back(id);
+    } else {
+      decodes_.join(id);
+    }
+  }
+  if (decodes_ended && outcome_.ended.size() > 1) {
+    std::sort(outcome_.ended.begin(), outcome_.ended.end(),
+              [this](RequestId a, RequestId b) { return table_.state(a).admission < table_.state(b).admission; });
+  }
+  for (const RequestId id : outcome_.ended) {
+    free_ += blocks(table_.state(id).tokens - 1);
+    unlink(id);
+  }
+  return outcome_;
+}
+
+// ---------------------------------------------------------------- lists
+
+void VllmScheduler::stop_prefilling(RequestId id) {
+  prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), id));
+}
+
+void VllmScheduler::link(RequestId id) {
+  SchedulerState& s = table_.state(id);
+  s.previous = tail_;
+  s.next = kNone;
+  (tail_ == kNone ? head_ : table_.state(RequestId(tail_)).next) = id.value;
+  tail_ = id.value;
+  ++running_;
+}
+
+void VllmScheduler::unlink(RequestId id) {
+  const SchedulerState& s = table_.state(id);
+  (s.previous == kNone ? head_ : table_.state(RequestId(s.previous)).next) = s.next;
+  (s.next == kNone ? tail_ : table_.state(RequestId(s.next)).previous) = s.previous;
+  --running_;
+}
+
+}  // namespace poolcast

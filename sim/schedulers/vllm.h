@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/step_curve.h"
+#include "sim/request_table.h"
+#include "sim/schedulers/decode_set.h"
+#include "sim/schedulers/vllm_args.h"
+#include "sim/schedulers/waiting_queue.h"
+
+namespace poolcast {
+
+/// What the scheduler decided for the next step. Valid until the next call of `schedule`.
+struct StepPlan {
+  Tokens tokens = 0;                  ///< 0: nothing can be scheduled
+  std::int64_t requests = 0;
+  std::int64_t decode_requests = 0;
+  Tokens decode_context = 0;          ///< the new tokens included
+  std::int64_t sampled = 0;           ///< requests that produce a token
+  std::vector<PrefillChunk> prefill;  ///< in the order of `prefill_ids`
+  std::vector<RequestId> prefill_ids;
+  std::vector<RequestId> admitted;    ///< in order; a resumed request too
+  std::vector<RequestId> starved;     ///< decoding requests that get no token
+  struct Preempted {
+    RequestId id;
+    bool was_decoding;
+  };
+  std::vector<Preempted> preempted;   ///< in order
+
+  /// Every running request decodes and gets its token: such a step may be repeated.
+  bool decode_only() const { return tokens > 0 && prefill.empty() && starved.empty(); }
+  void clear();
+};
+
+/// What a step, or a run of alike steps, brought.
+struct StepOutcome {
+  std::vector<RequestId> prefilled;  ///< finished their prompt and produced a token
+  std::vector<RequestId> ended;      ///< reached their length, in scheduling order; may overlap with `prefilled`
+};
+
+/// The scheduling loop of vLLM V1 (vllm/v1/core/sched/scheduler.py at 017e9f4448), prefix caching off: running
+/// requests first, in order of admission, then waiting ones, under one token budget; a running request that finds no
+/// block preempts the last admitted one (priority policy: the least urgent), which is computed again later.
+///
+/// Blocks are counted, not named: without a prefix cache nothing depends on which block it is.
+///
+/// The loop exists twice. `schedule_literally` walks the running list as vLLM does. `schedule` treats the decoding
+/// requests as a whole and gives the same decision; where order could matter (a shortage of blocks or of budget before
+/// younger decodes) it falls back on the walk.
+class VllmScheduler {
+ public:
+  VllmScheduler(const VllmArgs& args, RequestTable& table, std::size_t groups);
+
+  void enqueue(RequestId id);
+  /// Takes out a request that waits or runs, between steps.
+  void abort(RequestId id);
+
+  const StepPlan& schedule();
+  const StepPlan& schedule_literally();
+
+  /// Steps, the planned one included, for which the plan will repeat if nothing arrives: up to the first end, the first
+  /// shortage of blocks, and the last step whose decode context is at most `last_context`. Only for a decode-only plan.
+  std::int64_t certain_steps(Tokens last_context);
+  /// Blocks in use after scheduling, summed over the planned step and the `steps - 1` that repeat it.
+  std::int64_t block_steps(std::int64_t steps) const;
+  /// Ends the planned step and `steps - 1` repetitions of it.
+  const StepOutcome& finish(std::int64_t steps);
+
+  /// Whether a waiting request could be admitted at the next step boundary of a decode-only run.
+  bool may_admit();
+
+  std::int64_t running() const { return running_; }
+  std::int64_t waiting() const { return waiting_.size(); }
+  std::int64_t free_blocks() const { return free_; }
+  std::int64_t usable_blocks() const { return usable_; }
+  DecodeSet& decodes() { return decodes_; }
+
+  /// The running list in order, for tests: calls `visit(id, computed tokens, tokens in the planned step)`.
+  template <class Visit>
+  void for_each_running(Visit visit) const {
+    for (std::uint32_t at = head_; at != kNone; at = table_.state(RequestId(at)).next) {
+      const SchedulerState& s = table_.state(RequestId(at));
+      const bool decoding = s.standing == Standing::kDecoding;
+      visit(RequestId(at), decoding ? decodes_.tokens(RequestId(at)) - 1 : s.computed,
+            decoding ? (s.starved ? 0 : 1) : s.chunk);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  std::int64_t blocks(Tokens tokens) const { return (tokens + args_.block_size - 1) / args_.block_size; }
+  Tokens computed(RequestId id) const;
+  Tokens wanted(RequestId id, Tokens budget) const;
+  bool schedule_running_at_once(Tokens& budget);
+  void schedule_running_in_order(Tokens& budget);
+  bool make_room(RequestId id, std::int64_t need, Tokens& budget);
+  RequestId victim() const;
+  void preempt(RequestId id, Tokens& budget);
+  void admit_waiting(Tokens& budget);
+  bool fits(const SchedulerState& s, Tokens n) const;
+  void give_chunk(RequestId id, Tokens n);
+  void complete_plan();
+  void stop_prefilling(RequestId id);
+  void link(RequestId id);
+  void unlink(RequestId id);
+
+  VllmArgs args_;
+  RequestTable& table_;
+  WaitingQueue waiting_;
+  DecodeSet decodes_;
+  std::vector<RequestId> prefilling_;  ///< by admission
+  std::vector<Tokens> demands_;        ///< scratch of schedule_running_at_once
+  StepPlan plan_;
+  StepOutcome outcome_;
+  std::int64_t usable_;
+  std::int64_t watermark_blocks_;
+  std::int64_t free_;
+  std::int64_t running_ = 0;
+  std::uint32_t head_ = kNone, tail_ = kNone;
+};
+
+}  // namespace poolcast
