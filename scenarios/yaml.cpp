@@ -27,7 +27,7 @@ std::string_view kind_name(YamlNode::Kind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-std::string number_text(double value) {
+std::string bound_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
   return text;
@@ -278,8 +278,8 @@ double YamlNode::number(double min, double max) const {
   const bool too_large = parsed.ec == std::errc::result_out_of_range;
   if ((parsed.ec != std::errc() && !too_large) || parsed.ptr != last) fail("expected a number, got " + quote(word));
   if (too_large || !std::isfinite(value)) fail("expected a finite number, got " + quote(word));
-  if (value < min) fail("must be at least " + number_text(min) + ", got " + quote(word));
-  if (value > max) fail("must be at most " + number_text(max) + ", got " + quote(word));
+  if (value < min) fail("must be at least " + bound_text(min) + ", got " + quote(word));
+  if (value > max) fail("must be at most " + bound_text(max) + ", got " + quote(word));
   return value;
 }
 
