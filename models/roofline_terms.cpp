@@ -144,6 +144,4 @@ double RooflineTerms::head(std::int64_t sampled) const {
   return seconds;
 }
 
-double RooflineTerms::host(std::int64_t requests) const { return host_base_ + host_per_request_ * d(requests); }
-
 }  // namespace poolcast

@@ -42,7 +42,7 @@ class RooflineTerms {
   /// The output head for n sampled tokens, the gathering of its shards, and two passes over the logits in fp32.
   double head(std::int64_t sampled) const;
   const AttentionRates& attention() const { return attention_; }
-  double host(std::int64_t requests) const;
+  double host(std::int64_t requests) const { return host_base_ + host_per_request_ * static_cast<double>(requests); }
 
  private:
   double product(double tokens, const Matrix& matrix, double weight_bytes, double rate) const;
