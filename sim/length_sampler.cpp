@@ -20,6 +20,8 @@ void lognormal_parameters(double mean, double cv, double& mu, double& sigma) {
 }  // namespace
 
 LengthSampler::LengthSampler(const LengthSpec& spec) : spec_(spec) {
+  spec_.max = std::min(spec_.max, kLongest);
+  spec_.min = std::min(spec_.min, spec_.max);
   if (spec.kind == LengthSpec::Kind::kLognormal) lognormal_parameters(spec.mean, spec.cv, mu_, sigma_);
   if (spec.kind != LengthSpec::Kind::kEmpirical) return;
   std::vector<double> weights;

@@ -12,9 +12,12 @@ namespace poolcast {
 /// Draws token counts from a LengthSpec: to the nearest integer, then clamped to [min, max].
 ///
 /// lognormal: exp(mu + sigma z) with sigma^2 = ln(1 + cv^2) and mu = ln(mean) - sigma^2 / 2, so that `mean` and `cv`
-/// are those of the lengths themselves. uniform: every integer of [min, max] alike.
+/// are those of the lengths themselves. uniform: every integer of [min, max] alike. No sample exceeds `kLongest`, so
+/// that sums of samples cannot overflow.
 class LengthSampler {
  public:
+  static constexpr std::int64_t kLongest = std::int64_t{1} << 40;
+
   explicit LengthSampler(const LengthSpec& spec);
   std::int64_t sample(RandomStream& random) const;
 
