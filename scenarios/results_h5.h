@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scenarios/atomic_file.h"
+#include "scenarios/h5_columns.h"
+#include "sim/request.h"
+
+namespace poolcast {
+
+/// What results.h5 says of the run as a whole. Names are by id, as the columns refer to them.
+struct ResultsHeader {
+  std::string version;
+  std::uint64_t seed = 0;
+  std::string scenario_digest;
+  std::vector<std::string> classes;
+  std::vector<std::string> models;
+  std::vector<std::string> pools;
+  std::vector<std::int32_t> replicas;  ///< by pool
+};
+
+/// Writes a row for each request that ends, in that order, to an HDF5 file (described in scenarios/README.md). The file
+/// appears when `finish` is called; without it nothing stays. Throws FileError when it cannot be written.
+class ResultsFile : public Observer {
+ public:
+  static constexpr std::uint64_t kSchema = 1;
+
+  ResultsFile(const std::string& path, const ResultsHeader& header);
+
+  void request_ended(const RequestRecord& record) override;
+  void finish();
+
+ private:
+  AtomicFile file_;  // outlives columns_, which hold the file open
+  H5Columns columns_;
+};
+
+}  // namespace poolcast
