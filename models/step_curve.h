@@ -42,7 +42,8 @@ struct StepTerm {
 /// The service-time function of one model on one layout of one accelerator.
 ///
 /// Contract: never negative; does not fall when any part of the shape grows; `step` of a decode-only shape equals the
-/// line of its batch at its context to within rounding (the simulator uses the line alone for such steps). A curve is
+/// line of its batch at its context to within rounding (the simulator uses the line alone for such steps). A line never
+/// crosses the border of the measured range: all of it is in range or none of it. A curve is
 /// immutable after construction and shared by the replicas of a pool.
 class StepCurve {
  public:

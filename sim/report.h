@@ -29,7 +29,7 @@ struct Outcomes {
 
 /// Latencies of completed, measured requests. TTFT, E2E and queue delay run from `intended`; TPOT is
 /// (last token - first token) / (output tokens - 1), of requests with two tokens or more; ITL pools every gap between
-/// tokens of one request (vLLM's `itl`).
+/// tokens of one request (vLLM's `itl`), those of requests that did not complete included.
 struct Latencies {
   std::array<Histogram, kMetrics> by_metric;
 
@@ -82,7 +82,7 @@ struct Report {
   SimTime first_arrival = kNever;   ///< intended, of any request
   SimTime last_arrival = 0;
   SimTime end = 0;                  ///< the last request ended
-  SimTime measured_begin = 0;       ///< the measured interval: first measured arrival (or the end of the warm-up) …
+  SimTime measured_begin = kNever;  ///< the measured interval: first measured arrival (or the end of the warm-up) …
   SimTime measured_end = 0;         ///< … to the end of the last measured request
   std::uint64_t warm_up_requests = 0;  ///< simulated but not measured
   std::uint64_t skipped_rows = 0;

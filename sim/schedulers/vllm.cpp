@@ -237,15 +237,18 @@ void VllmScheduler::complete_plan() {
 // ---------------------------------------------------------------- runs of alike steps
 
 std::int64_t VllmScheduler::certain_steps(Tokens last_context) {
+  if (!plan_.preempted.empty()) return 1;  // nobody was asked to come in; the next step will ask
   std::int64_t steps = decodes_.steps_to_first_end();
   const Tokens room = last_context - plan_.decode_context;
   steps = std::min(steps, room / decodes_.size() + 1);
   return 1 + decodes_.steps_within(free_, steps - 1);
 }
 
-std::int64_t VllmScheduler::block_steps(std::int64_t steps) const {
-  const std::int64_t used = usable_ - free_;
-  return steps == 1 ? used : steps * used + decodes_.open_blocks(steps - 1).increment;
+RequestId VllmScheduler::take_waiting() {
+  const RequestId id = waiting_.front();
+  waiting_.pop();
+  table_.state(id).standing = Standing::kGone;
+  return id;
 }
 
 bool VllmScheduler::may_admit() {
@@ -260,7 +263,13 @@ bool VllmScheduler::may_admit() {
 const StepOutcome& VllmScheduler::finish(std::int64_t steps) {
   outcome_.prefilled.clear();
   outcome_.ended.clear();
-  if (steps > 1) free_ -= decodes_.open_blocks(steps - 1).opened;
+  outcome_.block_steps = steps * (usable_ - free_);
+  if (steps > 1) {
+    const DecodeSet::BlockRun run = decodes_.open_blocks(steps - 1);
+    outcome_.block_steps += run.increment;
+    free_ -= run.opened;
+  }
+  outcome_.blocks_used = usable_ - free_;
   for (const RequestId id : plan_.starved) {
     decodes_.hold_back(id);
     table_.state(id).starved = false;

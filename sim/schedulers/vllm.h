@@ -38,6 +38,8 @@ struct StepPlan {
 struct StepOutcome {
   std::vector<RequestId> prefilled;  ///< finished their prompt and produced a token
   std::vector<RequestId> ended;      ///< reached their length, in scheduling order; may overlap with `prefilled`
+  std::int64_t block_steps = 0;      ///< blocks in use after scheduling, summed over the steps
+  std::int64_t blocks_used = 0;      ///< the same of the last step, which is the most
 };
 
 /// The scheduling loop of vLLM V1 (vllm/v1/core/sched/scheduler.py at 017e9f4448), prefix caching off: running
@@ -63,11 +65,11 @@ class VllmScheduler {
   /// Steps, the planned one included, for which the plan will repeat if nothing arrives: up to the first end, the first
   /// shortage of blocks, and the last step whose decode context is at most `last_context`. Only for a decode-only plan.
   std::int64_t certain_steps(Tokens last_context);
-  /// Blocks in use after scheduling, summed over the planned step and the `steps - 1` that repeat it.
-  std::int64_t block_steps(std::int64_t steps) const;
   /// Ends the planned step and `steps - 1` repetitions of it.
   const StepOutcome& finish(std::int64_t steps);
 
+  /// Takes the first waiting request out.
+  RequestId take_waiting();
   /// Whether a waiting request could be admitted at the next step boundary of a decode-only run.
   bool may_admit();
 

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace poolcast {
+namespace {
+
+std::vector<std::vector<Histogram*>> gap_tables(const SimulationSpec& spec, Meter& meter) {
+  std::vector<std::vector<Histogram*>> tables;
+  for (std::size_t p = 0; p < spec.pools.size(); ++p) tables.push_back(meter.gaps_of_pool(PoolId(p)));
+  return tables;
+}
+
+std::vector<Replica> make_replicas(const SimulationSpec& spec, RequestTable& table,
+                                   const std::vector<std::vector<Histogram*>>& gaps) {
+  std::vector<Replica> replicas;
+  std::size_t total = 0;
+  for (const PoolSpec& pool : spec.pools) total += static_cast<std::size_t>(pool.replicas);
+  replicas.reserve(total);
+  for (std::size_t p = 0; p < spec.pools.size(); ++p) {
+    for (std::int32_t r = 0; r < spec.pools[p].replicas; ++r) {
+      const auto slot = static_cast<std::uint32_t>(replicas.size());
+      replicas.emplace_back(slot, PoolId(p), spec.pools[p], spec.stepwise, table, gaps[p]);
+    }
+  }
+  return replicas;
+}
+
+}  // namespace
+
+Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
+               const std::function<void(const Progress&)>& progress)
+    : spec_(std::move(spec)),
+      observers_(observers),
+      progress_(progress),
+      meter_(spec_),
+      gaps_(gap_tables(spec_, meter_)),
+      replicas_(make_replicas(spec_, table_, gaps_)),
+      clients_(spec_.sources.begin(), spec_.sources.end()),
+      events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size()),
+      router_(spec_, replicas_) {
+  for (const ClassSpec& cls : spec_.classes) {
+    deadlines_.emplace_back(cls.timeout, table_);
+    deadlines_.emplace_back(cls.patience, table_);
+  }
+  for (std::uint32_t s = 0; s < clients_.size(); ++s) schedule_source(s);
+}
+
+/// The main loop. Every source of events owns one slot of the queue, and an event says which slot is due, when, and in
+/// which phase of that instant. Handling it changes replicas, requests and the events of other slots. The run is over
+/// when nothing is due any more and no replica holds a request that it can never serve.
+Report Engine::run() {
+  do {
+    while (!events_.empty()) {
+      const EventQueue::Event event = events_.top();
+      now_ = event.time;
+      handle(event);
+      if ((++events_handled_ & 0x3ffff) == 0) tell_progress();
+    }
+  } while (give_up_on_the_stuck());
+  return report();
+}
+
+void Engine::handle(const EventQueue::Event& event) {
+  switch (event.phase) {
+    case Phase::kStepEnd: return end_step(event.slot);
+    case Phase::kDeadline: return deadline(event.slot - deadline_slot(0));
+    case Phase::kArrival: return arrive(event.slot - source_slot(0));
+    case Phase::kStepStart: return replicas_[event.slot].start_step(now_, events_);
+  }
+}
+
+// ---------------------------------------------------------------- arrivals
+
+void Engine::arrive(std::uint32_t source) {
+  Arrival arrival;
+  if (clients_[source].take(arrival)) send(arrival, SourceId(source));
+  schedule_source(source);
+}
+
+void Engine::send(const Arrival& arrival, SourceId source) {
+  const RequestId id = table_.create();
+  RequestRecord& r = table_.record(id);
+  r.at.intended = arrival.intended;
+  r.at.sent = now_;
+  r.source = source;
+  r.row = arrival.row;
+  r.session = arrival.session;
+  r.cls = arrival.cls;
+  r.model = spec_.classes[arrival.cls.value].model;
+  r.prompt_tokens = arrival.prompt_tokens;
+  r.output_target = arrival.output_tokens;
+  r.priority = arrival.priority;
+  meter_.sent(r);
+  clients_[source.value].sent();
+
+  if (!fit_to_contract(r)) return refuse(id, Reason::kContextLimit);
+  const Router::Choice choice = router_.route(r.model, r.prompt_tokens, r.output_target);
+  if (choice.refused != Reason::kNone) return refuse(id, choice.refused);
+  r.pool = choice.pool;
+  r.replica = choice.replica;
+  r.at.routed = r.at.queued = now_;
+
+  SchedulerState& s = table_.state(id);
+  s.prompt_tokens = r.prompt_tokens;
+  s.end_tokens = r.prompt_tokens + r.output_target;
+  s.priority = r.priority;
+  s.arrival = now_;
+  s.rank = meter_.offered();
+  s.group = static_cast<std::uint16_t>(r.measured ? r.cls.value : spec_.classes.size());
+  router_.added(choice.pool, choice.replica);
+  replicas_[choice.replica.value].enqueue(id, now_, events_);
+
+  const ClassSpec& cls = spec_.classes[r.cls.value];
+  const SimTime allowances[] = {cls.timeout, cls.patience};
+  for (std::uint32_t kind = 0; kind < 2; ++kind) {
+    if (allowances[kind] == kNever) continue;
+    const std::uint32_t queue = 2 * r.cls.value + kind;
+    deadlines_[queue].add(id, now_);
+    schedule_deadline(queue);
+  }
+}
+
+/// Cuts a request to its contract where that is allowed; false when it is too long.
+bool Engine::fit_to_contract(RequestRecord& r) {
+  const ModelSpec& model = spec_.models[r.model.value];
+  std::int64_t context = 0;  // no implementation takes more than the roomiest
+  for (const ImplementationSpec& implementation : model.implementations) {
+    const VllmArgs& engine = spec_.pools[implementation.pool.value].engine;
+    context = std::max(context, std::min(implementation.context_limit, engine.max_model_len));
+  }
+  context = std::min(context, model.context_limit);
+  if (r.output_target <= model.output_limit && r.prompt_tokens + r.output_target <= context) return true;
+  if (model.on_too_long == TooLong::kReject || context < 2) return false;
+  ++truncated_;
+  r.prompt_tokens = std::min(r.prompt_tokens, context - 1);
+  r.output_target = std::min({r.output_target, model.output_limit, context - r.prompt_tokens});
+  return true;
+}
+
+void Engine::schedule_source(std::uint32_t source) {
+  const SimTime next = clients_[source].next(now_);
+  if (next == kNever) {
+    events_.remove(source_slot(source));
+  } else {
+    events_.set(source_slot(source), next, Phase::kArrival);
+  }
+}
+
+// ---------------------------------------------------------------- deadlines
+
+void Engine::deadline(std::uint32_t queue) {
+  if (deadlines_[queue].next() <= now_) {  // the request that set the event may have ended in time
+    miss_deadline(deadlines_[queue].pop(), queue % 2 == 1);
+  }
+  schedule_deadline(queue);
+}
+
+void Engine::miss_deadline(RequestId id, bool patience) {
+  RequestRecord& r = table_.record(id);
+  if (r.outcome != Outcome::kCompleted) return;  // it missed another one before
+  if (patience && r.at.first_token != kNever) return;
+  r.outcome = patience ? Outcome::kCancelled : Outcome::kTimedOut;
+  r.reason = patience ? Reason::kPatience : Reason::kTimeout;
+  if (replicas_[r.replica.value].abort(id, now_, events_)) leave(id);
+}
+
+void Engine::schedule_deadline(std::uint32_t queue) {
+  const SimTime next = deadlines_[queue].next();
+  if (next == kNever) {
+    events_.remove(deadline_slot(queue));
+  } else {
+    events_.set(deadline_slot(queue), next, Phase::kDeadline);
+  }
+}
+
+// ---------------------------------------------------------------- ends
+
+void Engine::end_step(std::uint32_t replica) {
+  Replica& r = replicas_[replica];
+  for (const RequestId id : r.end_step(now_, events_)) leave(id);
+  if (r.barren_steps() > spec_.stall_steps) give_up(r);
+}
+
+/// A request leaves its replica with the outcome that its record has by now.
+void Engine::leave(RequestId id) {
+  const RequestRecord& r = table_.record(id);
+  router_.removed(r.pool, r.replica);
+  end(id, r.outcome, r.reason);
+}
+
+void Engine::refuse(RequestId id, Reason reason) { end(id, Outcome::kRejected, reason); }
+
+void Engine::end(RequestId id, Outcome outcome, Reason reason) {
+  RequestRecord& r = table_.record(id);
+  const SchedulerState& s = table_.state(id);
+  r.outcome = outcome;
+  r.reason = reason;
+  r.ended = now_;
+  r.output_tokens = r.at.first_token == kNever ? 0 : s.tokens - s.prompt_tokens;
+  r.preemptions = s.preemptions;
+  r.recomputed_tokens = s.recomputed;
+  meter_.ended(r);
+  for (Observer* observer : observers_) observer->request_ended(r);
+  Client& client = clients_[r.source.value];
+  client.ended();
+  if (client.source().wants_feedback()) client.source().finished(r);
+  if (client.reacts()) schedule_source(r.source.value);
+  table_.release(id);
+}
+
+void Engine::give_up(Replica& replica) {
+  for (const RequestId id : replica.give_up(events_)) {
+    RequestRecord& r = table_.record(id);
+    if (r.outcome == Outcome::kCompleted) {
+      r.outcome = Outcome::kFailed;
+      r.reason = Reason::kStalled;
+    }
+    leave(id);
+  }
+}
+
+/// Nothing is due, but requests may still wait on replicas that can schedule nothing.
+bool Engine::give_up_on_the_stuck() {
+  bool any = false;
+  for (Replica& replica : replicas_) {
+    if (replica.running() + replica.waiting() == 0) continue;
+    any = true;
+    give_up(replica);
+  }
+  return any;
+}
+
+// ---------------------------------------------------------------- telling
+
+void Engine::tell_progress() {
+  if (!progress_) return;
+  Progress p{now_, meter_.offered(), meter_.ended_count(), -1};
+  for (Client& client : clients_) p.share = std::max(p.share, client.source().progress());
+  progress_(p);
+}
+
+Report Engine::report() {
+  Report report = meter_.take(now_);
+  report.truncated_requests = truncated_;
+  report.events = events_handled_;
+  for (const SourceSpec& s : spec_.sources) report.skipped_rows += s.source->skipped_rows();
+  for (const Replica& replica : replicas_) {
+    report.replicas.push_back(replica.report());
+    report.steps += replica.report().steps;
+    report.leaps += replica.report().leaps;
+  }
+  return report;
+}
+
+Report simulate(SimulationSpec spec, const std::vector<Observer*>& observers,
+                const std::function<void(const Progress&)>& progress) {
+  return Engine(std::move(spec), observers, progress).run();
+}
+
+}  // namespace poolcast

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sim/client.h"
+#include "sim/deadlines.h"
+#include "sim/event_queue.h"
+#include "sim/meter.h"
+#include "sim/replica.h"
+#include "sim/request_table.h"
+#include "sim/router.h"
+#include "sim/simulation.h"
+
+namespace poolcast {
+
+/// The state of one run. Event slots: replicas, then sources, then two deadline queues per class.
+class Engine {
+ public:
+  Engine(SimulationSpec spec, const std::vector<Observer*>& observers, const std::function<void(const Progress&)>& progress);
+
+  Report run();
+
+ private:
+  void handle(const EventQueue::Event& event);
+  void arrive(std::uint32_t source);
+  void send(const Arrival& arrival, SourceId source);
+  bool fit_to_contract(RequestRecord& record);
+  void deadline(std::uint32_t queue);
+  void miss_deadline(RequestId id, bool patience);
+  void end_step(std::uint32_t replica);
+  void leave(RequestId id);
+  void end(RequestId id, Outcome outcome, Reason reason);
+  void refuse(RequestId id, Reason reason);
+  void give_up(Replica& replica);
+  bool give_up_on_the_stuck();
+  void schedule_source(std::uint32_t source);
+  void schedule_deadline(std::uint32_t queue);
+  void tell_progress();
+
+  std::uint32_t source_slot(std::uint32_t source) const { return static_cast<std::uint32_t>(replicas_.size()) + source; }
+  std::uint32_t deadline_slot(std::uint32_t queue) const {
+    return static_cast<std::uint32_t>(replicas_.size() + clients_.size()) + queue;
+  }
+  Report report();
+
+  SimulationSpec spec_;
+  const std::vector<Observer*>& observers_;
+  const std::function<void(const Progress&)>& progress_;
+  RequestTable table_;
+  Meter meter_;
+  std::vector<std::vector<Histogram*>> gaps_;  ///< by PoolId
+  std::vector<Replica> replicas_;
+  std::vector<Client> clients_;
+  std::vector<Deadlines> deadlines_;           ///< 2 * ClassId: time-out; + 1: patience
+  EventQueue events_;
+  Router router_;
+  SimTime now_ = 0;
+  std::uint64_t events_handled_ = 0;
+  std::uint64_t truncated_ = 0;
+};
+
+}  // namespace poolcast

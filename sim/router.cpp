@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/router.h"
+
+#include <algorithm>
+#include <string>
+
+#include "sim/policies/registry.h"
+
+namespace poolcast {
+
+Router::Router(const SimulationSpec& spec, const std::vector<Replica>& replicas) : spec_(spec), replicas_(replicas) {
+  for (const ModelSpec& model : spec.models) {
+    gateway_.push_back(make_policy(spec.routing.gateway.name, spec.seed, "gateway/" + model.name));
+  }
+  std::uint32_t first = 0;
+  for (std::size_t p = 0; p < spec.pools.size(); ++p) {
+    const PoolSpec& pool = spec.pools[p];
+    const auto size = static_cast<std::size_t>(pool.replicas);
+    PoolSide side;
+    side.first_replica = first;
+    side.policy = make_policy(spec.routing.pool[p].name, spec.seed, "pool/" + pool.name);
+    side.load.assign(size, 0);
+    side.weight.assign(size, 1.0);
+    for (std::uint32_t r = 0; r < size; ++r) side.everyone.push_back(r);
+    pools_.push_back(std::move(side));
+    pool_load_.push_back(0);
+    const auto& weights = spec.routing.gateway.weights;
+    pool_weight_.push_back(weights.empty() ? static_cast<double>(pool.replicas) : weights[p]);
+    first += static_cast<std::uint32_t>(size);
+  }
+}
+
+Router::Choice Router::route(ModelId model, std::int64_t prompt, std::int64_t output) {
+  open_.clear();
+  Reason refused = Reason::kNoEligiblePool;
+  for (const ImplementationSpec& implementation : spec_.models[model.value].implementations) {
+    const PoolId pool = implementation.pool;
+    if (pool_weight_[pool.value] <= 0) continue;
+    const Reason reason = refusal(implementation, prompt, output);
+    if (reason == Reason::kNone && has_room(pool)) {
+      open_.push_back(pool.value);
+    } else if (refused != Reason::kQueueFull) {  // a full queue is the nearest miss, so it is the one told
+      refused = reason == Reason::kNone ? Reason::kQueueFull : reason;
+    }
+  }
+  if (open_.empty()) return {.pool = {}, .replica = {}, .refused = refused};
+  const PoolId pool(gateway_[model.value]->choose({pool_load_, pool_weight_, open_}));
+  return {pool, choose_replica(pool), Reason::kNone};
+}
+
+/// Whether the replicas of a pool could ever serve a request of this size.
+Reason Router::refusal(const ImplementationSpec& implementation, std::int64_t prompt, std::int64_t output) const {
+  const VllmArgs& engine = spec_.pools[implementation.pool.value].engine;
+  const std::int64_t tokens = prompt + output;
+  if (tokens > implementation.context_limit || tokens > engine.max_model_len) return Reason::kContextLimit;
+  // The last token is produced but never stored.
+  const std::int64_t blocks = (tokens - 1 + engine.block_size - 1) / engine.block_size;
+  if (blocks > engine.num_gpu_blocks - 1) return Reason::kKvCapacity;
+  const bool whole = !engine.enable_chunked_prefill && engine.long_prefill_token_threshold == 0;
+  if (whole && prompt > engine.max_num_batched_tokens) return Reason::kTokenBudget;
+  return Reason::kNone;
+}
+
+bool Router::has_room(PoolId pool) const {
+  if (spec_.pools[pool.value].max_pending_requests == INT64_MAX) return true;
+  const PoolSide& side = pools_[pool.value];
+  const auto first = replicas_.begin() + side.first_replica;
+  return std::any_of(first, first + static_cast<std::ptrdiff_t>(side.load.size()),
+                     [](const Replica& r) { return !r.full(); });
+}
+
+ReplicaId Router::choose_replica(PoolId pool) {
+  PoolSide& side = pools_[pool.value];
+  std::span<const std::uint32_t> open = side.everyone;
+  if (spec_.pools[pool.value].max_pending_requests != INT64_MAX) {
+    open_.clear();
+    for (const std::uint32_t r : side.everyone) {
+      if (!replicas_[side.first_replica + r].full()) open_.push_back(r);
+    }
+    open = open_;
+  }
+  return ReplicaId(side.first_replica + side.policy->choose({side.load, side.weight, open}));
+}
+
+void Router::change_load(PoolId pool, ReplicaId replica, std::int64_t by) {
+  PoolSide& side = pools_[pool.value];
+  side.load[replica.value - side.first_replica] += by;
+  pool_load_[pool.value] += by;
+}
+
+}  // namespace poolcast
