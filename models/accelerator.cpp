@@ -8,9 +8,6 @@
 namespace poolcast {
 namespace {
 
-constexpr std::array<DeviceKind, 5> kKinds = {DeviceKind::kGpu, DeviceKind::kTpu, DeviceKind::kNpu, DeviceKind::kWafer,
-                                              DeviceKind::kCpu};
-
 template <class T>
 T require(const Accelerator& accelerator, const Sourced<T>& figure, const std::string& what) {
   if (!figure.value) throw MissingFigure(accelerator.name, what, figure.note);
@@ -58,7 +55,7 @@ const char* name(DeviceKind kind) {
 }
 
 std::optional<DeviceKind> parse_device_kind(std::string_view word) {
-  for (DeviceKind kind : kKinds) {
+  for (DeviceKind kind : kDeviceKinds) {
     if (word == name(kind)) return kind;
   }
   return std::nullopt;

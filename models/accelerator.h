@@ -20,6 +20,8 @@ struct Sourced {
 };
 
 enum class DeviceKind { kGpu, kTpu, kNpu, kWafer, kCpu };
+inline constexpr std::array<DeviceKind, 5> kDeviceKinds = {DeviceKind::kGpu, DeviceKind::kTpu, DeviceKind::kNpu,
+                                                           DeviceKind::kWafer, DeviceKind::kCpu};
 
 /// The datasheet of one device (one chip, one GPU, one socket). All figures are per device; rates are dense peaks
 /// (without structured sparsity).

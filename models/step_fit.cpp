@@ -28,8 +28,11 @@ class StepFitCurve final : public StepCurve {
     return sum;
   }
 
-  DecodeLine decode_line(std::int64_t requests, Tokens) const override {
-    return {(fit_.base + fit_.per_request * d(requests)).value, fit_.per_context_token.value};
+  DecodeLine decode_line(std::int64_t requests, Tokens context) const override {
+    DecodeLine line{(fit_.base + fit_.per_request * d(requests)).value, fit_.per_context_token.value};
+    // The straight line goes on, but it ends where the log does, so that no line crosses that border.
+    if (fit_.max_decode_context && context <= *fit_.max_decode_context) line.last_context = *fit_.max_decode_context;
+    return line;
   }
 
   bool in_range(const StepShape& shape) const override {

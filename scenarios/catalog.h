@@ -17,8 +17,9 @@
 namespace poolcast {
 
 struct ModelEntry {
-  TransformerShape shape;  ///< `shape.name` is the catalog name
-  std::string title;       ///< its name on the hub
+  TransformerShape shape;                               ///< `shape.name` is the catalog name
+  std::string title;                                    ///< its name on the hub
+  std::optional<double> parameters, active_parameters;  ///< as its makers count them
   std::string source;
   std::string note;
 };
@@ -27,11 +28,14 @@ struct ModelEntry {
 struct PriceEntry {
   std::string provider;
   std::string instance;
-  std::string device;                       ///< as the list spells it
-  std::string accelerator;                  ///< catalog name; empty when the catalog has no such accelerator
-  std::int64_t count = 0;                   ///< devices of the instance
-  std::optional<DollarsPerHour> on_demand;  ///< the instance
-  std::optional<DollarsPerHour> spot_lowest, spot_highest;  ///< the instance, over the regions listed
+  std::string device;       ///< as the list spells it
+  std::string accelerator;  ///< catalog name; empty when the catalog has no such accelerator
+  std::int64_t count = 0;   ///< devices of the instance
+  // Of the whole instance; ranges over the regions or sources seen.
+  std::optional<DollarsPerHour> on_demand;
+  std::optional<DollarsPerHour> reserved;  ///< effective, with a commitment
+  std::optional<DollarsPerHour> spot_lowest, spot_highest;
+  std::optional<DollarsPerHour> claimed_lowest, claimed_highest;  ///< on a secondary page
   std::string region;
   std::string note;  ///< why a figure is missing or doubtful
   std::string source;
@@ -84,7 +88,7 @@ class Catalog {
   std::vector<std::string_view> accelerator_names() const;
   std::vector<std::string_view> model_names() const;
   std::vector<std::string_view> engine_kinds() const;
-  std::vector<std::string_view> engine_versions(std::string_view kind) const;
+  std::vector<std::string_view> engine_versions(std::string_view kind) const;  ///< empty for an unknown kind
 
   /// Nothing when kind or version is unknown. `devices` is the world size of a replica (CPU defaults scale with it).
   std::optional<EngineDefaults> engine_defaults(std::string_view kind, std::string_view version,

@@ -11,7 +11,7 @@ namespace {
 TEST_CASE("names of precisions and device kinds read back") {
   for (Precision precision : kPrecisions) CHECK(parse_precision(name(precision)) == precision);
   CHECK_FALSE(parse_precision("fp16x"));
-  for (DeviceKind kind : {DeviceKind::kGpu, DeviceKind::kTpu, DeviceKind::kNpu, DeviceKind::kWafer, DeviceKind::kCpu}) {
+  for (DeviceKind kind : kDeviceKinds) {
     CHECK(parse_device_kind(name(kind)) == kind);
   }
   CHECK_FALSE(parse_device_kind("abacus"));

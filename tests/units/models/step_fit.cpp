@@ -76,6 +76,18 @@ TEST_CASE("a step beyond the log is extrapolated and marked") {
   CHECK(make_step_fit(fit())->in_range(decode(1'000'000, 1'000'000)));
 }
 
+TEST_CASE("a line of a step fit ends where the log does and goes on alike") {
+  StepFit limited = fit();
+  limited.max_decode_context = 1000;
+  const auto curve = make_step_fit(limited);
+  const DecodeLine inside = curve->decode_line(3, 1000);
+  const DecodeLine outside = curve->decode_line(3, 1001);
+  CHECK(inside.last_context == 1000);
+  CHECK(outside.last_context == std::numeric_limits<Tokens>::max());
+  CHECK(inside.base_s == outside.base_s);
+  CHECK(inside.slope_s_per_token == outside.slope_s_per_token);
+}
+
 TEST_CASE("a step fit that could run backwards is refused") {
   StepFit bad = fit();
   bad.per_token = Seconds(-1e-9);

@@ -41,7 +41,6 @@ TEST_CASE("published parameter counts are met within one per cent") {
   CHECK(parameters(llama_8b()) == Approx(8.03e9).epsilon(0.01));
   CHECK(parameters(llama_70b()) == Approx(70.6e9).epsilon(0.01));
   CHECK(parameters(qwen3_30b_a3b()) == Approx(30.5e9).epsilon(0.01));
-  CHECK(active_parameters(qwen3_30b_a3b()) == Approx(3.35e9).epsilon(0.01));
   CHECK(parameters(deepseek_v3()) == Approx(671e9).epsilon(0.01));
 }
 
