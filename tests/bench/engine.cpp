@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simulated requests per second of the engine, every summary measure on, one core. Load: prompts of about 1,024 tokens
+// and outputs of about 256 (lognormal), at about 70 % of the highest rate that the replicas sustain.
+//
+//   build/release/tests/bench_engine                     the table
+//   valgrind --tool=callgrind build/release/tests/bench_engine --count 100000     instructions for 100,000 requests
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "models/step_fit.h"
+#include "sim/simulation.h"
+#include "sim/workload.h"
+
+namespace {
+
+using namespace poolcast;
+
+/// An 8B model on an 80 GB device in round figures: 37 requests/s at most.
+std::shared_ptr<const StepCurve> curve() {
+  StepFit fit;
+  fit.base = Seconds(6e-3);
+  fit.per_token = Seconds(12e-6);
+  fit.per_request = Seconds(30e-6);
+  fit.per_context_token = Seconds(3e-9);
+  fit.source = "bench";
+  return make_step_fit(fit);
+}
+
+SimulationSpec world(std::int32_t replicas, const char* policy, std::uint64_t requests) {
+  SimulationSpec spec;
+  spec.seed = 7;
+  PoolSpec pool;
+  pool.name = "pool";
+  pool.replicas = replicas;
+  pool.curve = curve();
+  pool.engine.max_num_seqs = 256;
+  pool.engine.max_num_batched_tokens = 8192;
+  pool.engine.max_model_len = 32768;
+  pool.engine.num_gpu_blocks = 30'000;
+  spec.pools.push_back(pool);
+  spec.models.push_back({.name = "model", .implementations = {{.pool = PoolId(0u)}}});
+  ClassSpec cls;
+  cls.name = "chat";
+  cls.model = ModelId(0u);
+  cls.objectives = {{Metric::kTtft, 99, 2'000'000'000}, {Metric::kTpot, 95, 60'000'000}};
+  spec.classes.push_back(cls);
+  spec.routing.pool = {{policy, {}}};
+
+  SynthSpec synth;
+  synth.requests = requests;
+  synth.arrivals.rate_per_s = 26.0 * replicas;
+  synth.prompt_tokens = {LengthSpec::Kind::kLognormal, 1024, 0.8, 1, 16000, {}};
+  synth.output_tokens = {LengthSpec::Kind::kLognormal, 256, 0.7, 1, 4000, {}};
+  SourceSpec source;
+  source.source = make_source(synth, ClassId(0u), 0, spec.seed, "workload/0");
+  spec.sources.push_back(std::move(source));
+  return spec;
+}
+
+void replay(benchmark::State& state, std::int32_t replicas, const char* policy, std::uint64_t requests) {
+  std::uint64_t steps = 0, events = 0;
+  for (auto _ : state) {
+    const Report report = simulate(world(replicas, policy, requests));
+    steps = report.steps;
+    events = report.events;
+  }
+  const auto total = static_cast<double>(requests) * static_cast<double>(state.iterations());
+  state.counters["requests/s"] = benchmark::Counter(total, benchmark::Counter::kIsRate);
+  state.counters["steps/request"] = static_cast<double>(steps) / static_cast<double>(requests);
+  state.counters["events/request"] = static_cast<double>(events) / static_cast<double>(requests);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--count") == 0) {
+    const Report report = simulate(world(1, "round-robin", std::strtoull(argv[2], nullptr, 10)));
+    std::printf("%llu steps\n", static_cast<unsigned long long>(report.steps));
+    return 0;
+  }
+  using benchmark::kMillisecond;
+  benchmark::RegisterBenchmark("one replica", replay, 1, "round-robin", 500'000)->Unit(kMillisecond);
+  benchmark::RegisterBenchmark("1,000 replicas, power-of-two", replay, 1000, "power-of-two", 500'000)->Unit(kMillisecond);
+  benchmark::RegisterBenchmark("1,000 replicas, least-request", replay, 1000, "least-request", 500'000)->Unit(kMillisecond);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/worlds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "models/step_fit.h"
+#include "sim/random.h"
+#include "sim/workload.h"
+
+namespace poolcast::testing {
+namespace {
+
+double d(std::int64_t n) { return static_cast<double>(n); }
+
+}  // namespace
+
+DecodeLine KneeCurve::decode_line(std::int64_t requests, Tokens context) const {
+  const auto border = static_cast<Tokens>(std::min(knee * d(requests), 1e17));
+  DecodeLine line{base + per_request * d(requests), per_context, border};
+  if (context > border) {
+    line = {line.base_s - (beyond - per_context) * d(border), beyond, std::numeric_limits<Tokens>::max()};
+  }
+  constexpr Tokens kRange = 100'000'000;
+  if (context <= kRange) line.last_context = std::min(line.last_context, kRange);
+  return line;
+}
+
+Seconds KneeCurve::step(const StepShape& shape) const {
+  double seconds = base;
+  if (shape.decode_requests > 0) {
+    const DecodeLine line = decode_line(shape.decode_requests, shape.decode_context);
+    seconds = line.base_s + line.slope_s_per_token * d(shape.decode_context);
+  }
+  for (const PrefillChunk& chunk : shape.prefill) {
+    seconds += per_token * d(chunk.query) + per_pair * d(chunk.query) * (d(chunk.context) + d(chunk.query) / 2);
+  }
+  return Seconds(seconds);
+}
+
+std::shared_ptr<const StepCurve> fixed_step(double seconds) {
+  StepFit fit;
+  fit.base = Seconds(seconds);
+  fit.source = "test";
+  return make_step_fit(fit);
+}
+
+SimulationSpec one_pool(std::shared_ptr<const StepCurve> curve, std::int32_t replicas) {
+  SimulationSpec spec;
+  spec.seed = 1;
+  PoolSpec pool;
+  pool.name = "pool";
+  pool.replicas = replicas;
+  pool.curve = std::move(curve);
+  pool.engine.num_gpu_blocks = 1'000'001;
+  pool.engine.max_model_len = 1'000'000;
+  spec.pools.push_back(pool);
+  spec.models.push_back({.name = "model", .implementations = {{.pool = PoolId(0u)}}});
+  spec.classes.push_back({.name = "class", .model = ModelId(0u), .objectives = {}});
+  spec.routing.pool.resize(1);
+  return spec;
+}
+
+void add_list(SimulationSpec& spec, std::vector<Arrival> arrivals) {
+  SourceSpec source;
+  source.source = std::make_unique<ListSource>(std::move(arrivals));
+  spec.sources.push_back(std::move(source));
+}
+
+Arrival arrival(double at_s, std::int64_t prompt, std::int64_t output, std::int32_t priority) {
+  Arrival a;
+  a.intended = to_sim_time(Seconds(at_s));
+  a.cls = ClassId(0u);
+  a.prompt_tokens = prompt;
+  a.output_tokens = output;
+  a.priority = priority;
+  return a;
+}
+
+namespace {
+
+/// Draws the parts of a random world.
+class WorldMaker {
+ public:
+  explicit WorldMaker(std::uint64_t seed) : random_(seed, "random world") {}
+
+  SimulationSpec make(std::uint64_t seed) {
+    SimulationSpec spec;
+    spec.seed = seed;
+    const std::int64_t pools = pick({1, 1, 2, 3});
+    const std::int64_t classes = pick({1, 1, 2, 3});
+    spec.models.push_back({.name = "model", .implementations = {}});
+    spec.models[0].on_too_long = chance(0.3) ? TooLong::kTruncate : TooLong::kReject;
+    for (std::int64_t p = 0; p < pools; ++p) add_pool(spec, p);
+    for (std::int64_t c = 0; c < classes; ++c) add_class(spec, c);
+    const char* policies[] = {"round-robin", "random", "weighted", "least-request", "power-of-two"};
+    spec.routing.gateway.name = policies[random_.below(5)];
+    for (PolicySpec& policy : spec.routing.pool) policy.name = policies[random_.below(5)];
+    if (chance(0.3)) spec.measure.warm_up_requests = random_.below(40);
+    if (chance(0.3)) spec.measure.warm_up = static_cast<SimTime>(random_.below(2'000'000'000));
+    return spec;
+  }
+
+ private:
+  bool chance(double p) { return random_.uniform() < p; }
+  std::int64_t pick(std::initializer_list<std::int64_t> values) {
+    return values.begin()[random_.below(values.size())];
+  }
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(high - low + 1)));
+  }
+
+  void add_pool(SimulationSpec& spec, std::int64_t index) {
+    PoolSpec pool;
+    pool.name = "pool" + std::to_string(index);
+    pool.replicas = static_cast<std::int32_t>(pick({1, 1, 2, 5}));
+    auto curve = std::make_shared<KneeCurve>();
+    curve->base = 1e-3 * random_.uniform() + 1e-5;
+    curve->per_context = chance(0.2) ? 0 : 1e-7 * random_.uniform();
+    curve->beyond = curve->per_context * 3;
+    curve->knee = chance(0.5) ? 1e18 : d(between(5, 200));
+    curve->per_request = 1e-5 * random_.uniform();
+    pool.curve = curve;
+    VllmArgs& e = pool.engine;
+    e.block_size = pick({1, 3, 4, 16, 16, 64});
+    e.max_num_seqs = pick({1, 2, 4, 16, 128});
+    e.max_num_batched_tokens = pick({8, 32, 64, 256, 2048});
+    e.max_model_len = pick({64, 256, 512, 4096});
+    e.enable_chunked_prefill = chance(0.8);
+    if (!e.enable_chunked_prefill) e.max_num_batched_tokens = e.max_model_len;
+    e.long_prefill_token_threshold = chance(0.25) ? pick({1, 7, 30}) : 0;
+    e.policy = chance(0.4) ? VllmArgs::Policy::kPriority : VllmArgs::Policy::kFcfs;
+    e.scheduler_reserve_full_isl = chance(0.6);
+    e.watermark = chance(0.25) ? 0.1 * random_.uniform() : 0;
+    // From a cache that holds a single request to one that is never short.
+    const std::int64_t tokens = chance(0.6) ? between(20, 400) : between(400, 100'000);
+    e.num_gpu_blocks = 2 + tokens / e.block_size;
+    pool.max_pending_requests = chance(0.2) ? between(0, 6) : INT64_MAX;
+    spec.models[0].implementations.push_back({.pool = PoolId(static_cast<std::uint32_t>(index))});
+    spec.pools.push_back(std::move(pool));
+    spec.routing.pool.emplace_back();
+  }
+
+  void add_class(SimulationSpec& spec, std::int64_t index) {
+    ClassSpec cls;
+    cls.name = "class" + std::to_string(index);
+    cls.model = ModelId(0u);
+    if (chance(0.2)) cls.timeout = between(1'000'000, 500'000'000);
+    if (chance(0.2)) cls.patience = between(1'000'000, 100'000'000);
+    cls.objectives.push_back({Metric::kTtft, 99, between(1'000'000, 100'000'000)});
+    spec.classes.push_back(cls);
+    SourceSpec source;
+    const ClassId id(static_cast<std::uint32_t>(index));
+    if (chance(0.2)) {
+      source.source = make_source(closed_loop(), id, 0, spec.seed, "workload/" + std::to_string(index));
+    } else {
+      source.source = std::make_unique<ListSource>(arrivals(id));
+      if (chance(0.2)) source.max_concurrency = between(1, 8);
+    }
+    spec.sources.push_back(std::move(source));
+  }
+
+  ClosedLoopSpec closed_loop() {
+    ClosedLoopSpec loop;
+    loop.users = between(1, 20);
+    loop.requests = 100;
+    loop.think_time = {ThinkSpec::Kind::kExponential, Seconds(0.01 * random_.uniform()), 0};
+    loop.prompt_tokens = {LengthSpec::Kind::kUniform, 50, 0, 1, 100, {}};
+    loop.output_tokens = {LengthSpec::Kind::kUniform, 25, 0, 1, 50, {}};
+    return loop;
+  }
+
+  std::vector<Arrival> arrivals(ClassId cls) {
+    std::vector<Arrival> list;
+    const double gap_s = 0.03 * random_.uniform();
+    const bool ties = chance(0.4);
+    const std::int64_t longest = pick({20, 60, 300});
+    double now = 0;
+    for (int i = 0; i < 120; ++i) {
+      // Ties fall on whole milliseconds, so that some meet step ends as well.
+      now += chance(0.3) ? 0 : random_.exponential(gap_s);
+      Arrival a;
+      a.intended = ties ? static_cast<SimTime>(now * 1e3) * 1'000'000 : to_sim_time(Seconds(now));
+      a.cls = cls;
+      a.prompt_tokens = between(1, longest);
+      a.output_tokens = between(1, longest);
+      a.priority = static_cast<std::int32_t>(between(0, 3));
+      list.push_back(a);
+    }
+    return list;
+  }
+
+  RandomStream random_;
+};
+
+void append(std::string& text, const Histogram& h) {
+  text += fmt::format(" [{} {} {} {} {} {}]", h.count(), h.mean(), h.quantile(0.5), h.quantile(0.9), h.quantile(0.99),
+                      h.max());
+}
+
+void append(std::string& text, const RequestRecord& r) {
+  text += fmt::format("{}/{} {} p{} r{} {} {} {}: {} {} {} {} {} {} {} | {} {} {} {} {} {}\n", r.source.value, r.row,
+                      r.session, r.pool.value, r.replica.value, name(r.outcome), name(r.reason), r.ended,
+                      r.at.intended, r.at.sent, r.at.routed, r.at.queued, r.at.first_scheduled, r.at.first_token,
+                      r.at.last_token, r.prompt_tokens, r.output_tokens, r.recomputed_tokens, r.preemptions,
+                      r.accepted, r.measured);
+}
+
+void append(std::string& text, const ReplicaReport& r) {
+  text += fmt::format("replica {} {} {} {} {} busy {} tokens {} running {} {} waiting {} kv {} {} {} preempted {} {} {}\n",
+                      r.requests, r.completed, r.steps, r.decode_steps, r.extrapolated_steps, r.busy,
+                      r.scheduled_tokens, r.running_steps, r.running_max, r.waiting_max, r.kv_block_steps,
+                      r.kv_blocks_max, r.kv_blocks_usable, r.preemptions, r.recomputed_tokens, r.stalled);
+}
+
+}  // namespace
+
+SimulationSpec random_world(std::uint64_t seed) { return WorldMaker(seed).make(seed); }
+
+std::string fingerprint(const Report& report, const std::vector<RequestRecord>& records) {
+  std::string text = fmt::format("{} {} {} {} {} {} steps {}\n", report.first_arrival, report.last_arrival, report.end,
+                                 report.measured_begin, report.measured_end, report.warm_up_requests, report.steps);
+  for (const RequestRecord& record : records) append(text, record);
+  for (const ReplicaReport& replica : report.replicas) append(text, replica);
+  for (const auto& row : report.cells) {
+    for (const Cell& cell : row) {
+      text += fmt::format("cell {} {} {}", cell.outcomes.offered, cell.outcomes.accepted, cell.outcomes.output_tokens);
+      for (const Histogram& h : cell.latencies.by_metric) append(text, h);
+      text += '\n';
+    }
+  }
+  for (const Window& w : report.windows) {
+    text += fmt::format("window {} {} {} {} {}\n", w.begin, w.end, w.arrived, w.ended, w.mean_in_system);
+  }
+  return text;
+}
+
+}  // namespace poolcast::testing

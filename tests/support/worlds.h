@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/report.h"
+#include "sim/request.h"
+#include "sim/simulation.h"
+#include "sim/spec.h"
+
+/// Small simulations for tests: fake curves and sources, and builders of specs.
+namespace poolcast::testing {
+
+/// Step time that is piecewise linear and convex in the decode context: base + per_token * prefill tokens
+/// + per_request * decodes + per_context * context, the context term growing faster beyond `knee` per request.
+struct KneeCurve : StepCurve {
+  double base = 1e-3, per_token = 1e-6, per_request = 1e-5, per_context = 1e-8, beyond = 3e-8, per_pair = 1e-10;
+  double knee = 1e18;
+
+  Seconds step(const StepShape& shape) const override;
+  DecodeLine decode_line(std::int64_t requests, Tokens context) const override;
+  bool in_range(const StepShape& shape) const override { return shape.decode_context <= 100'000'000; }
+  std::vector<StepTerm> terms(const StepShape& shape) const override { return {{"all", step(shape)}}; }
+  std::string provenance() const override { return "fake: knee"; }
+};
+
+/// Brings a given list of arrivals, which must be in order of time.
+class ListSource : public Source {
+ public:
+  explicit ListSource(std::vector<Arrival> arrivals) : arrivals_(std::move(arrivals)) {}
+  SimTime peek() override { return next_ < arrivals_.size() ? arrivals_[next_].intended : kNever; }
+  Arrival pop() override {
+    arrivals_[next_].row = next_;
+    return arrivals_[next_++];
+  }
+
+ private:
+  std::vector<Arrival> arrivals_;
+  std::size_t next_ = 0;
+};
+
+/// Keeps every record.
+struct Recorder : Observer {
+  std::vector<RequestRecord> records;
+  void request_ended(const RequestRecord& record) override { records.push_back(record); }
+};
+
+/// One model, one class, one pool of `replicas` with this curve; no source yet.
+SimulationSpec one_pool(std::shared_ptr<const StepCurve> curve, std::int32_t replicas = 1);
+/// A fixed step of `seconds`, whatever it holds.
+std::shared_ptr<const StepCurve> fixed_step(double seconds);
+
+void add_list(SimulationSpec& spec, std::vector<Arrival> arrivals);
+Arrival arrival(double at_s, std::int64_t prompt, std::int64_t output, std::int32_t priority = 0);
+
+/// A random world, the same for the same seed: tiny to roomy caches, storms, priorities, ties, long prompts, several
+/// pools and classes, deadlines, capped clients.
+SimulationSpec random_world(std::uint64_t seed);
+
+/// Every figure of a report and of its records that must not depend on how the run was cut into leaps, as text.
+std::string fingerprint(const Report& report, const std::vector<RequestRecord>& records);
+
+}  // namespace poolcast::testing
