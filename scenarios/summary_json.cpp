@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/summary_json.h"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "scenarios/json_text.h"
+
+namespace poolcast {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Seconds with the nine decimals of the clock: the division rounds correctly, where a product with 1e-9 would not.
+double seconds(SimTime t) { return static_cast<double>(t) / 1e9; }
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+template <class Unit>
+Json or_null(const std::optional<Quantity<Unit>>& value) {
+  return value ? Json(value->value) : Json();
+}
+
+Json requests(const Outcomes& o) {
+  Json json = {{"offered", o.offered},
+               {"completed", o.count(Outcome::kCompleted)},
+               {"accepted", o.accepted},
+               {"rejected", o.count(Outcome::kRejected)},
+               {"failed", o.count(Outcome::kFailed)},
+               {"timed_out", o.count(Outcome::kTimedOut)},
+               {"cancelled", o.count(Outcome::kCancelled)}};
+  Json reasons = Json::object();
+  for (int i = 1; i < kReasons; ++i) {
+    if (const std::uint64_t count = o.reasons[static_cast<std::size_t>(i)]; count > 0) {
+      reasons[name(static_cast<Reason>(i))] = count;
+    }
+  }
+  json["reasons"] = reasons;
+  json["prompt_tokens"] = o.prompt_tokens;
+  json["output_tokens"] = o.output_tokens;
+  json["accepted_output_tokens"] = o.accepted_output_tokens;
+  return json;
+}
+
+Json latency(const Histogram& h) {
+  Json json = {{"mean", nullptr}, {"p50", nullptr}, {"p90", nullptr},
+               {"p95", nullptr},  {"p99", nullptr}, {"max", nullptr}};
+  if (h.count() > 0) {
+    json = {{"mean", seconds(std::llround(h.mean()))}, {"p50", seconds(h.quantile(0.50))},
+            {"p90", seconds(h.quantile(0.90))},        {"p95", seconds(h.quantile(0.95))},
+            {"p99", seconds(h.quantile(0.99))},        {"max", seconds(h.max())}};
+  }
+  json["count"] = h.count();
+  json["relative_error"] = Histogram::kRelativeError;
+  return json;
+}
+
+Json latencies(const Latencies& all) {
+  Json json;
+  for (int i = 0; i < kMetrics; ++i) {
+    const auto metric = static_cast<Metric>(i);
+    const bool of_capped_clients = metric == Metric::kTtftFromSent || metric == Metric::kE2eFromSent;
+    if (of_capped_clients && all[metric].count() == 0) continue;
+    json[std::string(name(metric)) + "_s"] = latency(all[metric]);
+  }
+  return json;
+}
+
+Json throughput(const GroupSummary& g) {
+  return {{"requests_per_s", or_null(g.requests_per_s)},
+          {"output_tokens_per_s", or_null(g.output_tokens_per_s)},
+          {"prompt_tokens_per_s", or_null(g.prompt_tokens_per_s)},
+          {"goodput_requests_per_s", or_null(g.goodput_requests_per_s)},
+          {"goodput_share", or_null(g.goodput_share)}};
+}
+
+/// The members that classes, models and pools have in common.
+void add_group(Json& json, const GroupSummary& g) {
+  json["requests"] = requests(g.outcomes);
+  json["latency"] = latencies(g.latencies);
+  json["throughput"] = throughput(g);
+}
+
+Json cost_line(const PoolSummary& pool) {
+  std::optional<double> per_hour;
+  if (pool.cost.price_per_device) {
+    per_hour = (*pool.cost.price_per_device * static_cast<double>(pool.cost.devices)).value;
+  }
+  return {{"pool", pool.facts.name},
+          {"devices", pool.cost.devices},
+          {"per_device_hour_usd", or_null(pool.cost.price_per_device)},
+          {"per_hour_usd", or_null(per_hour)},
+          {"total_usd", or_null(pool.cost.total)},
+          {"per_million_output_tokens_usd", or_null(pool.per_million_output_tokens)}};
+}
+
+Json cost(const Summary& s) {
+  Json lines = Json::array();
+  for (const PoolSummary& pool : s.pools) lines.push_back(cost_line(pool));
+  return {{"total_usd", or_null(s.cost.total)},
+          {"per_hour_usd", or_null(s.cost.per_hour)},
+          {"per_accepted_output_usd", or_null(s.cost.per_accepted_output)},
+          {"per_million_accepted_tokens_usd", or_null(s.cost.per_million_accepted_tokens)},
+          {"per_million_output_tokens_usd", or_null(s.cost.per_million_output_tokens)},
+          {"lines", lines}};
+}
+
+Json percentile(double value) {
+  return value == std::floor(value) ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
+
+Json objective(const ObjectiveSummary& o) {
+  return {{"metric", name(o.objective.metric)},      {"percentile", percentile(o.objective.percentile)},
+          {"limit_s", seconds(o.objective.limit)},   {"achieved_s", o.achieved ? Json(seconds(*o.achieved)) : Json()},
+          {"share_within", or_null(o.share_within)}, {"met", or_null(o.met)}};
+}
+
+Json class_json(const ClassSummary& c) {
+  Json json = {{"name", c.group.name}, {"model", c.group.model}, {"objectives", Json::array()}};
+  for (const ObjectiveSummary& o : c.objectives) json["objectives"].push_back(objective(o));
+  add_group(json, c.group);
+  return json;
+}
+
+Json model_json(const GroupSummary& model) {
+  Json json;
+  json["name"] = model.name;
+  add_group(json, model);
+  return json;
+}
+
+Json use_json(const ReplicaUse& u) {
+  return {{"requests", u.requests},
+          {"completed", u.completed},
+          {"busy_share", u.busy_share},
+          {"mean_batch", or_null(u.mean_batch)},
+          {"max_running", u.running_max},
+          {"max_waiting", u.waiting_max},
+          {"kv_use_mean", or_null(u.kv_use_mean)},
+          {"kv_use_max", or_null(u.kv_use_max)},
+          {"preemptions", u.preemptions},
+          {"scheduled_tokens", u.scheduled_tokens},
+          {"recomputed_tokens", u.recomputed_tokens},
+          {"recompute_tax", or_null(u.recompute_tax)},
+          {"steps", u.steps},
+          {"leaps", u.leaps},
+          {"extrapolated_step_share", or_null(u.extrapolated_step_share)},
+          {"stalled", u.stalled}};
+}
+
+/// Native telemetry keeps the names of the stack that it stands for, here those of vLLM's Prometheus endpoint.
+Json native(const ReplicaUse& u) {
+  return {{"vllm:num_preemptions", u.preemptions}, {"vllm:request_success", u.completed}};
+}
+
+Json pool_json(const PoolSummary& pool) {
+  Json json = {{"name", pool.facts.name},
+               {"model", pool.facts.model},
+               {"accelerator", pool.facts.accelerator},
+               {"engine", pool.facts.engine},
+               {"replicas", pool.facts.replicas},
+               {"devices", pool.facts.replicas * pool.facts.devices_per_replica},
+               {"prefix_hit_rate", nullptr},
+               {"gates", Json::object()},
+               {"native", native(pool.use)}};
+  add_group(json, pool.group);
+  json["use"] = use_json(pool.use);
+  json["by_replica"] = Json::array();
+  for (const ReplicaUse& replica : pool.replicas) json["by_replica"].push_back(use_json(replica));
+  return json;
+}
+
+Json windows(const std::vector<Window>& all) {
+  Json json = Json::array();
+  for (const Window& w : all) {
+    json.push_back({{"begin_s", seconds(w.begin)},
+                    {"end_s", seconds(w.end)},
+                    {"arrived", w.arrived},
+                    {"ended", w.ended},
+                    {"mean_in_system", w.mean_in_system}});
+  }
+  return json;
+}
+
+Json validity(const Summary& s) {
+  Json curves = Json::array();
+  for (const PoolSummary& pool : s.pools) {
+    curves.push_back({{"pool", pool.facts.name},
+                      {"provenance", pool.facts.curve},
+                      {"extrapolated_step_share", or_null(pool.use.extrapolated_step_share)}});
+  }
+  Json notes = Json::array();
+  for (const Note& note : s.notes) notes.push_back(note.text);
+  return {{"stationary", s.stationary},
+          {"extrapolated_step_share", or_null(s.extrapolated_step_share)},
+          {"curves", curves},
+          {"notes", notes},
+          {"backlog_growth_per_s", s.backlog_growth_per_s},
+          {"prefix_data", s.has_prefix_data},
+          {"skipped_rows", s.skipped_rows},
+          {"truncated_requests", s.truncated_requests},
+          {"stalled_replicas", s.stalled_replicas},
+          {"windows", windows(s.windows)}};
+}
+
+}  // namespace
+
+std::string summary_json(const Summary& s) {
+  Json json = {{"poolcast", s.facts.version},
+               {"schema", 1},
+               {"seed", s.facts.seed},
+               {"scenario_digest", s.facts.scenario_digest},
+               {"measured",
+                {{"begin_s", seconds(s.measured_begin)},
+                 {"end_s", seconds(s.measured_end)},
+                 {"duration_s", seconds(s.measured_end - s.measured_begin)},
+                 {"warm_up_requests", s.warm_up_requests}}},
+               {"requests", requests(s.total.outcomes)},
+               {"latency", latencies(s.total.latencies)},
+               {"throughput", throughput(s.total)},
+               {"cost", cost(s)},
+               {"classes", Json::array()},
+               {"models", Json::array()},
+               {"pools", Json::array()}};
+  for (const ClassSummary& c : s.classes) json["classes"].push_back(class_json(c));
+  for (const GroupSummary& model : s.models) json["models"].push_back(model_json(model));
+  for (const PoolSummary& pool : s.pools) json["pools"].push_back(pool_json(pool));
+  json["validity"] = validity(s);
+  json["engine"] = {{"steps", s.steps}, {"leaps", s.leaps}, {"events", s.events}, {"fidelity", s.facts.fidelity}};
+  return json_text(json);
+}
+
+}  // namespace poolcast

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "scenarios/summary.h"
+
+namespace poolcast {
+
+/// A summary for a terminal: plain ASCII but for the user's own names, at most kTextColumns wide, warnings first. Equal
+/// summaries give equal bytes.
+std::string summary_text(const Summary& summary);
+
+}  // namespace poolcast
