@@ -198,4 +198,22 @@ std::string to_text(DollarsPerHour value) { return fmt::format("${}/h", value.va
 std::string rate_text(double per_s) { return quantity_text(per_s, rates(), ""); }
 std::string number_text(double value) { return fmt::format("{}", value); }
 
+std::string time_text(SimTime time) {
+  if (time == kNever) return "none";
+  constexpr std::array<std::pair<SimTime, std::string_view>, 7> kUnits = {{{86400 * kNanosPerSecond, "d"},
+                                                                           {3600 * kNanosPerSecond, "h"},
+                                                                           {60 * kNanosPerSecond, "min"},
+                                                                           {kNanosPerSecond, "s"},
+                                                                           {1'000'000, "ms"},
+                                                                           {1'000, "us"},
+                                                                           {1, "ns"}}};
+  std::string best;
+  for (const auto& [nanoseconds, unit] : kUnits) {
+    if (time % nanoseconds != 0) continue;
+    std::string text = fmt::format("{} {}", time / nanoseconds, unit);
+    if (best.empty() || text.size() < best.size()) best = std::move(text);
+  }
+  return best;
+}
+
 }  // namespace poolcast

@@ -5,6 +5,7 @@
 
 #include "models/units.h"
 #include "scenarios/yaml.h"
+#include "sim/time.h"
 
 /// Quantities in scenario and catalog files: a number and its unit, `400 ms`, `3.35 TB/s`, `$2.10/h per device`. A
 /// number without a unit is a count and nothing else, except that a plain 0 is zero of anything.
@@ -39,5 +40,6 @@ std::string to_text(Watts value);
 std::string to_text(DollarsPerHour value);  ///< "$2.1/h"
 std::string rate_text(double per_s);        ///< "5/s"
 std::string number_text(double value);      ///< a bare number
+std::string time_text(SimTime time);        ///< "1500 ms"; kNever is "none"
 
 }  // namespace poolcast

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "scenarios/catalog.h"
+#include "scenarios/scenario.h"
+#include "scenarios/yaml.h"
+
+/// The sections of a scenario file, one source file each. Only load.cpp puts them together. Every function throws
+/// ConfigError at the first fault.
+namespace poolcast {
+
+struct LoadContext {
+  const Catalog& catalog;
+  std::string folder;  ///< of the scenario file; empty = the working folder
+  std::vector<std::string>& notes;
+};
+
+inline constexpr std::int64_t kMostTokens = 1'000'000'000;  ///< of one request, step or limit: sums stay far from 2^63
+inline constexpr std::int64_t kMostReplicas = 1'000'000;
+
+/// A catalog name, or figures; `base: NAME` starts from the catalog's.
+Accelerator load_accelerator(const YamlNode& node, const Catalog& catalog);
+TransformerShape load_shape(const YamlNode& node, const Catalog& catalog);
+
+LengthSpec load_length(const YamlNode& node, const LoadContext& context);
+ArrivalSpec load_arrivals(const YamlNode& node);
+ThinkSpec load_think_time(const YamlNode& node);
+TraceSpec load_trace(const YamlNode& node, const LoadContext& context);
+WorkloadEntry load_workload_entry(const YamlNode& node, const std::vector<LogicalModel>& models,
+                                  const LoadContext& context);
+
+/// Implementations refer to pools by name only; `link_models` checks them.
+LogicalModel load_model(const YamlNode& node, const LoadContext& context);
+/// Everything that does not depend on the model that the pool serves.
+PoolEntry load_pool(const YamlNode& node, const LoadContext& context);
+EngineEntry load_engine(const YamlNode& node, const Accelerator& accelerator, const Layout& layout,
+                        const LoadContext& context);
+
+/// Gives each pool its model, or says why it has none or two.
+void link_models(std::vector<LogicalModel>& models, std::vector<PoolEntry>& pools);
+/// What follows from the model: lengths, KV blocks, and the engine's own rules.
+void complete_pool(PoolEntry& pool, const std::vector<LogicalModel>& models, const LoadContext& context);
+
+RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools);
+MeasureSpec load_measure(const YamlNode& node);
+
+// Small readers that several sections share.
+
+/// The node below `node` at `keys`, or the deepest one that exists: a place for messages.
+YamlNode deepest(const YamlNode& node, const std::vector<std::string_view>& keys);
+/// An open interval bound: `none` is `open`.
+std::int64_t load_bound(const YamlNode& node, std::int64_t open);
+/// A duration, or `none` = kNever.
+SimTime load_time_limit(const YamlNode& node);
+/// The two values of `[from, to]`.
+std::pair<YamlNode, YamlNode> load_pair(const YamlNode& node);
+/// Throws when an entry's name is empty or stands twice.
+void check_names(const std::vector<std::pair<std::string, YamlNode>>& names);
+
+}  // namespace poolcast

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "models/error.h"
+#include "scenarios/load_parts.h"
+#include "scenarios/units.h"
+
+namespace poolcast {
+namespace {
+
+Layout load_layout(const YamlNode& node) {
+  constexpr std::int64_t kMostDevices = 100'000;
+  Layout layout;
+  MappingReader reader(node);
+  if (const auto tp = reader.optional("tp")) layout.tp = tp->integer(1, kMostDevices);
+  if (const auto pp = reader.optional("pp")) {
+    layout.pp = pp->integer(1, kMostDevices);
+    if (layout.pp > 1) pp->fail("pipeline parallelism is known but not modelled yet: pp must be 1");
+  }
+  reader.not_modelled_yet({"dp", "ep", "cp", "dcp"});
+  reader.finish();
+  return layout;
+}
+
+RooflineOptions load_roofline(const YamlNode& node) {
+  RooflineOptions options;
+  MappingReader reader(node);
+  const auto efficiency = [&](const std::string& key, double& share) {
+    const auto value = reader.optional(key);
+    if (!value) return;
+    share = read_share(*value);
+    if (!(share > 0)) value->fail("must be above 0, got " + quote(value->text()));
+  };
+  const auto time = [&](const std::string& key, Seconds& seconds) {
+    if (const auto value = reader.optional(key)) seconds = read_seconds(*value);
+  };
+  efficiency("compute_efficiency", options.compute_efficiency);
+  efficiency("attention_efficiency", options.attention_efficiency);
+  efficiency("memory_efficiency", options.memory_efficiency);
+  efficiency("link_efficiency", options.link_efficiency);
+  time("link_latency", options.link_latency);
+  time("host_base", options.host_base);
+  time("host_per_request", options.host_per_request);
+  if (const auto compute = reader.optional("compute"); compute && !compute->is_word("auto")) {
+    std::vector<std::string_view> names;
+    for (Precision precision : kPrecisions) names.emplace_back(name(precision));
+    options.compute = kPrecisions[compute->choice(names)];
+  }
+  reader.finish();
+  return options;
+}
+
+StepFit load_step_fit(const YamlNode& node) {
+  StepFit fit;
+  MappingReader reader(node);
+  const auto time = [&](const std::string& key, Seconds& seconds) {
+    if (const auto value = reader.optional(key)) seconds = read_seconds(*value);
+  };
+  fit.base = read_seconds(reader.required("base"));
+  time("per_token", fit.per_token);
+  time("per_request", fit.per_request);
+  time("per_context_token", fit.per_context_token);
+  time("per_prefill_context", fit.per_prefill_context);
+  if (const auto range = reader.optional("range")) {
+    MappingReader parts(*range);
+    const auto most = [&](const std::string& key, std::optional<std::int64_t>& limit) {
+      if (const auto value = parts.optional(key)) limit = value->integer(1, kMostTokens);
+    };
+    most("tokens", fit.max_tokens);
+    most("batch", fit.max_decode_requests);
+    most("context", fit.max_decode_context);
+    most("prefill_context", fit.max_prefill_context);
+    parts.finish();
+  }
+  if (const auto source = reader.optional("source")) fit.source = source->text();
+  reader.finish();
+  return fit;
+}
+
+std::variant<RooflineOptions, StepFit> load_curves(const YamlNode& node) {
+  if (node.is_scalar()) {
+    if (node.is_word("roofline")) return RooflineOptions{};
+    const std::string& word = node.text();
+    if (word.size() > 3 && word.compare(word.size() - 3, 3, ".h5") == 0) {
+      node.fail("calibration files are known but not read yet; use roofline or step_fit");
+    }
+    node.choice({"roofline"});
+  }
+  MappingReader reader(node);
+  reader.not_modelled_yet({"file", "measured", "imported"});
+  const auto [kind, value] = reader.one_of({"roofline", "step_fit"});
+  reader.finish();
+  if (kind == 0) return load_roofline(value);
+  return load_step_fit(value);
+}
+
+DollarsPerHour listed_price(const YamlNode& node, const Accelerator& accelerator, const Catalog& catalog) {
+  std::vector<std::string> names;
+  for (const PriceEntry& entry : catalog.prices()) {
+    names.push_back(entry.provider + "/" + entry.instance);
+    if (names.back() != node.text()) continue;
+    if (!entry.accelerator.empty() && entry.accelerator != accelerator.name) {
+      node.fail(
+          fmt::format("{} is listed for {}, and this pool has {}", node.text(), entry.accelerator, accelerator.name));
+    }
+    if (const auto price = entry.on_demand_per_device()) return *price;
+    node.fail("the list has no on-demand price for " + node.text() + (entry.note.empty() ? "" : ": " + entry.note));
+  }
+  const std::string_view near = nearest(node.text(), {names.begin(), names.end()});
+  node.fail("the catalog has no price " + quote(node.text()),
+            near.empty() ? "see `poolcast catalog prices`" : fmt::format("did you mean \"{}\"?", near));
+}
+
+std::optional<DollarsPerHour> load_price(const YamlNode& node, const PoolEntry& pool, const Catalog& catalog) {
+  if (node.is_word("none")) return std::nullopt;
+  if (node.is_scalar()) node.fail("expected none, or a mapping such as {reserved: $2.10/h per device}");
+  MappingReader reader(node);
+  reader.not_modelled_yet({"on_demand", "spot", "standby", "schedule", "commitment"});
+  const auto [kind, value] = reader.one_of({"reserved", "list"});
+  reader.finish();
+  if (kind == 1) return listed_price(value, pool.accelerator, catalog);
+  const Price price = read_price(value);
+  return price.per_replica ? price.amount / static_cast<double>(pool.layout.devices()) : price.amount;
+}
+
+}  // namespace
+
+PoolEntry load_pool(const YamlNode& node, const LoadContext& context) {
+  PoolEntry pool;
+  pool.at = node;
+  MappingReader reader(node);
+  pool.name = reader.required("name").text();
+  pool.accelerator = load_accelerator(reader.required("accelerator"), context.catalog);
+  if (const auto layout = reader.optional("layout")) pool.layout = load_layout(*layout);
+  if (const auto replicas = reader.optional("replicas")) {
+    pool.replicas = static_cast<std::int32_t>(replicas->integer(1, kMostReplicas));
+  }
+  pool.engine = load_engine(reader.required("engine"), pool.accelerator, pool.layout, context);
+  if (const auto curves = reader.optional("curves")) pool.curves = load_curves(*curves);
+  const auto price = reader.optional("price");
+  if (!price) node.fail("missing key \"price\": write {reserved: $2.10/h per device}, {list: NAME} or none");
+  pool.price_per_device = load_price(*price, pool, context.catalog);
+  if (const auto most = reader.optional("max_pending_requests"); most && !most->is_word("none")) {
+    pool.max_pending_requests = most->integer(0);
+  }
+  reader.not_modelled_yet({"failures", "cold_start", "capacity", "standby", "spot", "compile", "power", "host",
+                           "network", "link", "failure_domain"});
+  reader.finish();
+  return pool;
+}
+
+}  // namespace poolcast

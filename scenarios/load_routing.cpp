@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+
+#include "scenarios/load_parts.h"
+#include "sim/policies/registry.h"
+
+namespace poolcast {
+namespace {
+
+std::string load_policy(const YamlNode& node) {
+  std::vector<std::string_view> names;
+  for (const PolicyInfo& policy : policy_table()) names.push_back(policy.name);
+  return std::string(names[node.choice(names)]);
+}
+
+/// A pool without a weight has weight zero. Each model must keep a pool that takes its traffic.
+std::vector<double> load_weights(const YamlNode& node, const std::vector<PoolEntry>& pools) {
+  std::vector<double> weights(pools.size(), 0.0);
+  std::map<std::size_t, double> sum_of_model;
+  MappingReader reader(node);
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    if (const auto weight = reader.optional(pools[i].name)) weights[i] = weight->number(0, 1e15);
+    sum_of_model[pools[i].model] += weights[i];
+  }
+  reader.finish();
+  for (const auto& [model, sum] : sum_of_model) {
+    if (sum > 0) continue;
+    node.fail(sum_of_model.size() == 1 ? "every weight is zero: no pool would take traffic"
+                                       : "every weight is zero among the pools of one model");
+  }
+  return weights;
+}
+
+const std::vector<std::string>& later_gateway_keys() {
+  static const std::vector<std::string> kKeys = {"config", "fallbacks", "cooldowns",    "sticky",
+                                                 "mirror", "quotas",    "length_tiers", "priorities"};
+  return kKeys;
+}
+
+/// `pool: {policy: X}` or an entry of `pools`.
+std::optional<std::string> load_pool_routing(const YamlNode& node) {
+  MappingReader reader(node);
+  const auto policy = reader.optional("policy");
+  reader.not_modelled_yet({"config", "weights"});
+  reader.finish();
+  if (!policy) return std::nullopt;
+  return load_policy(*policy);
+}
+
+}  // namespace
+
+RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools) {
+  RoutingEntry routing;
+  std::string pool_policy = routing.gateway_policy;
+  MappingReader reader(node);
+  if (const auto both = reader.optional("policy")) routing.gateway_policy = pool_policy = load_policy(*both);
+  if (const auto gateway = reader.optional("gateway")) {
+    MappingReader parts(*gateway);
+    if (const auto policy = parts.optional("policy")) routing.gateway_policy = load_policy(*policy);
+    if (const auto weights = parts.optional("weights")) routing.gateway_weights = load_weights(*weights, pools);
+    parts.not_modelled_yet(later_gateway_keys());
+    parts.finish();
+    if (!routing.gateway_weights.empty() && routing.gateway_policy != "weighted") {
+      parts.fail_at_key("weights",
+                        "only the policy weighted reads weights, and the policy is " + routing.gateway_policy);
+    }
+  }
+  if (const auto pool = reader.optional("pool")) pool_policy = load_pool_routing(*pool).value_or(pool_policy);
+  routing.pool_policies.assign(pools.size(), pool_policy);
+  if (const auto each = reader.optional("pools")) {
+    MappingReader parts(*each);
+    for (std::size_t i = 0; i < pools.size(); ++i) {
+      const auto entry = parts.optional(pools[i].name);
+      if (entry) routing.pool_policies[i] = load_pool_routing(*entry).value_or(pool_policy);
+    }
+    parts.finish();
+  }
+  reader.not_modelled_yet({"config", "signals", "move", "flow_control"});
+  reader.finish();
+  return routing;
+}
+
+}  // namespace poolcast

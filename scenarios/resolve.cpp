@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/resolve.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <array>
+#include <filesystem>
+
+#include "scenarios/resolve_parts.h"
+#include "scenarios/units.h"
+
+namespace poolcast {
+
+void write_figures(YamlWriter& yaml, const Accelerator& accelerator) {
+  yaml.open("accelerator");
+  yaml.text("name", accelerator.name);
+  if (!accelerator.title.empty()) yaml.text("title", accelerator.title);
+  if (!accelerator.vendor.empty()) yaml.text("vendor", accelerator.vendor);
+  if (!accelerator.family.empty()) yaml.text("family", accelerator.family);
+  yaml.value("kind", name(accelerator.kind));
+  const auto figure = [&](const char* key, const auto& sourced) {
+    if (sourced.value) yaml.value(key, to_text(*sourced.value));
+  };
+  for (Precision precision : kPrecisions) figure(name(precision), accelerator.peak_of(precision));
+  figure("memory", accelerator.memory);
+  figure("addressable_memory", accelerator.addressable_memory);
+  figure("memory_bandwidth", accelerator.memory_bandwidth);
+  figure("tdp", accelerator.tdp);
+  figure("link_bandwidth", accelerator.link_bandwidth);
+  yaml.close();
+}
+
+void write_shape(YamlWriter& yaml, const TransformerShape& shape) {
+  const auto size = [&](const char* key, std::int64_t value) { yaml.value(key, std::to_string(value)); };
+  yaml.open("shape");
+  yaml.text("name", shape.name);
+  size("layers", shape.layers);
+  size("hidden", shape.hidden);
+  size("heads", shape.heads);
+  size("kv_heads", shape.kv_heads);
+  size("head_dim", shape.head_dim);
+  size("intermediate", shape.intermediate);
+  size("vocab", shape.vocab);
+  size("mlp_matrices", shape.mlp_matrices);
+  yaml.value("tied_embeddings", shape.tied_embeddings ? "true" : "false");
+  size("context_limit", shape.context_limit);
+  if (shape.moe) {
+    yaml.open("moe");
+    size("experts", shape.moe->experts);
+    size("experts_per_token", shape.moe->experts_per_token);
+    size("intermediate", shape.moe->intermediate);
+    size("shared_experts", shape.moe->shared_experts);
+    size("first_dense_layers", shape.moe->first_dense_layers);
+    yaml.close();
+  }
+  if (shape.mla) {
+    yaml.open("mla");
+    size("q_lora_rank", shape.mla->q_lora_rank);
+    size("kv_lora_rank", shape.mla->kv_lora_rank);
+    size("qk_nope_head_dim", shape.mla->qk_nope_head_dim);
+    size("qk_rope_head_dim", shape.mla->qk_rope_head_dim);
+    size("v_head_dim", shape.mla->v_head_dim);
+    yaml.close();
+  }
+  yaml.close();
+}
+
+std::string limit_text(std::int64_t limit) { return limit == INT64_MAX ? "none" : std::to_string(limit); }
+
+namespace {
+
+void write_class(YamlWriter& yaml, const ClassEntry& cls) {
+  yaml.open(cls.name);
+  std::string objectives;
+  for (std::size_t i = 0; i < cls.objectives.size();) {
+    const Metric metric = cls.objectives[i].metric;
+    std::vector<std::string> limits;
+    for (; i < cls.objectives.size() && cls.objectives[i].metric == metric; ++i) {
+      limits.push_back(
+          fmt::format("p{}: {}", number_text(cls.objectives[i].percentile), time_text(cls.objectives[i].limit)));
+    }
+    objectives += fmt::format("{}{}: {{{}}}", objectives.empty() ? "" : ", ", name(metric), fmt::join(limits, ", "));
+  }
+  yaml.value("objectives", "{" + objectives + "}");
+  yaml.value("priority", std::to_string(cls.priority));
+  yaml.value("timeout", time_text(cls.timeout));
+  yaml.value("patience", time_text(cls.patience));
+  yaml.close();
+}
+
+void write_implementation(YamlWriter& yaml, const ImplementationEntry& entry) {
+  yaml.open_item();
+  yaml.text("pool", entry.pool);
+  if (!entry.artifact.empty()) yaml.text("artifact", entry.artifact);
+  yaml.value("status", name(entry.status));
+  yaml.value("precision", name(entry.precision));
+  if (entry.kv_precision) yaml.value("kv_precision", name(*entry.kv_precision));
+  yaml.value("limits", fmt::format("{{context: {}}}", limit_text(entry.context_limit)));
+  std::vector<std::string> evaluation;
+  if (entry.score) evaluation.push_back("score: " + number_text(*entry.score));
+  if (entry.samples) evaluation.push_back("samples: " + std::to_string(*entry.samples));
+  if (!evaluation.empty()) yaml.value("evaluation", fmt::format("{{{}}}", fmt::join(evaluation, ", ")));
+  yaml.close_item();
+}
+
+void write_model(YamlWriter& yaml, const LogicalModel& model) {
+  yaml.open_item();
+  yaml.text("name", model.name);
+  if (model.shape) write_shape(yaml, *model.shape);
+  yaml.open("contract");
+  yaml.value("limits", fmt::format("{{context: {}, output: {}}}", limit_text(model.context_limit),
+                                   limit_text(model.output_limit)));
+  yaml.value("on_too_long", model.on_too_long == TooLong::kReject ? "reject" : "truncate");
+  yaml.open("classes");
+  for (const ClassEntry& cls : model.classes) write_class(yaml, cls);
+  yaml.close();
+  yaml.close();
+  if (!model.suite.empty() || model.threshold) {
+    yaml.open("evaluation");
+    if (!model.suite.empty()) yaml.text("suite", model.suite);
+    if (model.threshold) yaml.value("threshold", number_text(*model.threshold));
+    yaml.close();
+  }
+  yaml.open("implementations");
+  for (const ImplementationEntry& entry : model.implementations) write_implementation(yaml, entry);
+  yaml.close();
+  yaml.close_item();
+}
+
+void write_routing(YamlWriter& yaml, const Scenario& scenario) {
+  const RoutingEntry& routing = scenario.routing;
+  yaml.open("routing");
+  yaml.open("gateway");
+  yaml.value("policy", routing.gateway_policy);
+  if (!routing.gateway_weights.empty()) {
+    yaml.open("weights");
+    for (std::size_t i = 0; i < scenario.pools.size(); ++i) {
+      yaml.value(scenario.pools[i].name, number_text(routing.gateway_weights[i]));
+    }
+    yaml.close();
+  }
+  yaml.close();
+  yaml.open("pools");
+  for (std::size_t i = 0; i < scenario.pools.size(); ++i) {
+    yaml.value(scenario.pools[i].name, fmt::format("{{policy: {}}}", routing.pool_policies[i]));
+  }
+  yaml.close();
+  yaml.close();
+}
+
+void write_measure(YamlWriter& yaml, const MeasureSpec& measure) {
+  yaml.open("measure");
+  yaml.value("warm_up",
+             fmt::format("{{time: {}, requests: {}}}", time_text(measure.warm_up), measure.warm_up_requests));
+  yaml.value("until", time_text(measure.until));
+  yaml.close();
+}
+
+std::string resolved(const Scenario& scenario, Resolve mode) {
+  YamlWriter yaml;
+  yaml.value("version", "1");
+  yaml.value("seed", std::to_string(scenario.seed));
+  yaml.open("workload");
+  for (const WorkloadEntry& entry : scenario.workload) write_workload_entry(yaml, entry, mode);
+  yaml.close();
+  yaml.open("models");
+  for (const LogicalModel& model : scenario.models) write_model(yaml, model);
+  yaml.close();
+  yaml.open("pools");
+  for (const PoolEntry& pool : scenario.pools) write_pool(yaml, pool, mode);
+  yaml.close();
+  write_routing(yaml, scenario);
+  write_measure(yaml, scenario.measure);
+  return yaml.result();
+}
+
+}  // namespace
+
+std::string resolved_yaml(const Scenario& scenario) { return resolved(scenario, Resolve::kForReading); }
+
+std::string scenario_digest(const Scenario& scenario) {
+  const std::string text = resolved(scenario, Resolve::kForDigest);
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
+  std::string hex;
+  for (unsigned int i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
+  return hex;
+}
+
+}  // namespace poolcast

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "scenarios/scenario.h"
+#include "scenarios/yaml_writer.h"
+
+/// The sections of the resolved scenario. Only resolve.cpp puts them together.
+namespace poolcast {
+
+enum class Resolve {
+  kForReading,  ///< with comments, and traces by a path that can be opened
+  kForDigest,   ///< without comments, and traces by name and size
+};
+
+void write_workload_entry(YamlWriter& yaml, const WorkloadEntry& entry, Resolve mode);
+void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode);
+void write_figures(YamlWriter& yaml, const Accelerator& accelerator);
+void write_shape(YamlWriter& yaml, const TransformerShape& shape);
+std::string limit_text(std::int64_t limit);  ///< INT64_MAX is "none"
+
+}  // namespace poolcast

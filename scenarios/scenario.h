@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "models/accelerator.h"
+#include "models/kv_memory.h"
+#include "models/layout.h"
+#include "models/precision.h"
+#include "models/roofline.h"
+#include "models/step_fit.h"
+#include "models/transformer.h"
+#include "models/units.h"
+#include "scenarios/traces/trace.h"
+#include "scenarios/yaml.h"
+#include "sim/schedulers/vllm_args.h"
+#include "sim/spec.h"
+#include "sim/workload.h"
+
+/// A scenario file as plain values: every default filled in and every rule checked (scenarios/load.h makes them,
+/// scenarios/resolve.h prints them, scenarios/build.h turns them into a SimulationSpec). Names refer to entries by
+/// name; `at` is where an entry stands, for messages. The format is described in scenarios/README.md.
+namespace poolcast {
+
+struct WorkloadEntry {
+  std::string model;
+  std::string cls;                                                        ///< of that model
+  std::int32_t priority = 0;                                              ///< default: that of the class
+  std::variant<TraceSpec, SynthSpec, ClosedLoopSpec, SessionsSpec> load;  ///< a trace's `file` can be opened as it is
+  std::int64_t max_concurrency = INT64_MAX;
+  YamlNode at;
+};
+
+struct ClassEntry {
+  std::string name;
+  std::int32_t priority = 0;
+  SimTime timeout = kNever;
+  SimTime patience = kNever;
+  std::vector<Objective> objectives;
+};
+
+enum class ImplementationStatus { kExperimental, kBatchOnly, kCanary, kProduction, kRetired };
+const char* name(ImplementationStatus status);
+
+/// Artifact, status and evaluation are recorded and shown; they decide nothing until gates are modelled.
+struct ImplementationEntry {
+  std::string pool;
+  std::string artifact;
+  ImplementationStatus status = ImplementationStatus::kProduction;
+  Precision precision = Precision::kBf16;  ///< of the linear layers' weights
+  std::optional<Precision> kv_precision;   ///< nothing: by the engine's kv_cache_dtype
+  std::int64_t context_limit = INT64_MAX;  ///< prompt plus output, tokens
+  std::optional<double> score;
+  std::optional<std::int64_t> samples;
+};
+
+struct LogicalModel {
+  std::string name;
+  std::optional<TransformerShape> shape;   ///< needed by a roofline and by memory arithmetic
+  std::int64_t context_limit = INT64_MAX;  ///< default: the shape's
+  std::int64_t output_limit = INT64_MAX;
+  TooLong on_too_long = TooLong::kReject;
+  std::vector<ClassEntry> classes;  ///< at least one, `default` when the file has none
+  std::string suite;
+  std::optional<double> threshold;
+  std::vector<ImplementationEntry> implementations;  ///< default: every pool, at bf16
+  YamlNode at;
+};
+
+struct EngineEntry {
+  std::string kind;
+  std::string version;
+  bool offline = false;  ///< which of the engine's two sets of defaults
+  VllmArgs args;         ///< num_gpu_blocks is set: from num_gpu_blocks_override or from memory arithmetic
+  std::optional<double> gpu_memory_utilization;
+  std::optional<std::int64_t> num_gpu_blocks_override;
+  std::string kv_cache_dtype = "auto";
+  /// Arguments of this version that the simulation follows, in the order of the catalog.
+  std::vector<std::string> modelled;
+  /// Arguments that the file sets and that change nothing here, as YAML.
+  std::vector<std::pair<std::string, std::string>> without_effect;
+};
+
+struct PoolEntry {
+  std::string name;
+  Accelerator accelerator;
+  Layout layout;
+  std::int32_t replicas = 1;
+  EngineEntry engine;
+  std::variant<RooflineOptions, StepFit> curves;   ///< default: a roofline with the options' own defaults
+  std::optional<DollarsPerHour> price_per_device;  ///< nothing: the file says `price: none`
+  std::int64_t max_pending_requests = INT64_MAX;
+
+  std::size_t model = 0;              ///< index of the one logical model that it serves
+  std::size_t implementation = 0;     ///< index within that model
+  std::optional<KvMemory> kv_memory;  ///< the arithmetic, where it was possible
+  YamlNode at;
+};
+
+/// Weights are by pool, in file order; empty means equal.
+struct RoutingEntry {
+  std::string gateway_policy = "round-robin";
+  std::vector<double> gateway_weights;
+  std::vector<std::string> pool_policies;  ///< by pool; default round-robin
+};
+
+struct Scenario {
+  std::string name;  ///< the file, as it was named
+  std::uint64_t seed = 0;
+  std::vector<WorkloadEntry> workload;
+  std::vector<LogicalModel> models;
+  std::vector<PoolEntry> pools;
+  RoutingEntry routing;
+  MeasureSpec measure;
+  std::vector<std::string> notes;  ///< what the reader of a run should know, found while loading
+};
+
+}  // namespace poolcast
