@@ -202,6 +202,7 @@ void Engine::end(RequestId id, Outcome outcome, Reason reason) {
   r.output_tokens = r.at.first_token == kNever ? 0 : s.tokens - s.prompt_tokens;
   r.preemptions = s.preemptions;
   r.recomputed_tokens = s.recomputed;
+  laws_.request_ended(r, s.computed);
   meter_.ended(r);
   for (Observer* observer : observers_) observer->request_ended(r);
   Client& client = clients_[r.source.value];
@@ -251,7 +252,9 @@ Report Engine::report() {
     report.replicas.push_back(replica.report());
     report.steps += replica.report().steps;
     report.leaps += replica.report().leaps;
+    laws_.replica_ended(replica.report(), replica.scheduler().free_blocks(), replica.running() + replica.waiting());
   }
+  laws_.run_ended(report, meter_.offered());
   return report;
 }
 

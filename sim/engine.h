@@ -8,6 +8,7 @@
 #include "sim/client.h"
 #include "sim/deadlines.h"
 #include "sim/event_queue.h"
+#include "sim/laws.h"
 #include "sim/meter.h"
 #include "sim/replica.h"
 #include "sim/request_table.h"
@@ -51,6 +52,7 @@ class Engine {
   const std::function<void(const Progress&)>& progress_;
   RequestTable table_;
   Meter meter_;
+  Laws laws_;
   std::vector<std::vector<Histogram*>> gaps_;  ///< by PoolId
   std::vector<Replica> replicas_;
   std::vector<Client> clients_;

@@ -153,6 +153,7 @@ void Replica::note_preempted(const StepPlan& plan, SimTime now) {
     if (p.was_decoding && !is_lagging(p.id)) table_.record(p.id).at.last_token = now;
     std::erase(lagging_, p.id);
     ++report_.preemptions;
+    report_.recomputed_tokens += p.dropped;
     preempted_since_end_ = true;
   }
 }
@@ -173,6 +174,7 @@ const std::vector<RequestId>& Replica::end_step(SimTime now, EventQueue& events)
   count_steps(plan, outcome, now);
   settle_tokens(outcome, now);
   left_ = outcome.ended;
+  for (const RequestId id : left_) report_.completed += table_.record(id).outcome == Outcome::kCompleted;
   for (const RequestId id : aborted_) {
     if (table_.state(id).standing == Standing::kGone) continue;  // ended in this very step
     std::erase(lagging_, id);

@@ -40,6 +40,7 @@ void DecodeSet::leave(RequestId id) {
   SchedulerState& s = table_.state(id);
   forget(s);
   s.tokens = s.tokens_base + clock_;
+  s.computed = s.tokens - 1;
   s.standing = Standing::kGone;
 }
 

@@ -30,7 +30,7 @@ class DecodeSet {
 
   /// Takes in a request whose `tokens` counts the token that it has just produced.
   void join(RequestId id);
-  /// Removes one before its time; its `tokens` is brought up to date.
+  /// Removes one before its time; its `tokens` and `computed` are brought up to date.
   void leave(RequestId id);
   /// Marks that a member got no token in the step that is about to be counted by `advance`.
   void hold_back(RequestId id);

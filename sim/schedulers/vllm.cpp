@@ -173,7 +173,8 @@ void VllmScheduler::preempt(RequestId id, Tokens& budget) {
   } else {
     stop_prefilling(id);
   }
-  s.recomputed += held - s.chunk;  // tokens that were really computed and will be again
+  const Tokens dropped = held - s.chunk;  // what it was given in this step was not computed yet
+  s.recomputed += dropped;
   s.computed = 0;
   s.chunk = 0;
   s.starved = false;
@@ -182,7 +183,7 @@ void VllmScheduler::preempt(RequestId id, Tokens& budget) {
   // `next` stays as it was, so that a walk standing on this request can go on; the list itself is mended.
   unlink(id);
   waiting_.put_back(id);
-  plan_.preempted.push_back({id, decoding});
+  plan_.preempted.push_back({id, decoding, dropped});
 }
 
 /// Admission is strictly in order: the first request that does not fit ends it. Waiting requests never preempt.

@@ -26,6 +26,7 @@ struct StepPlan {
   struct Preempted {
     RequestId id;
     bool was_decoding;
+    Tokens dropped;  ///< computed tokens that it loses
   };
   std::vector<Preempted> preempted;   ///< in order
 
