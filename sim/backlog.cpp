@@ -90,8 +90,8 @@ void Backlog::report(SimTime end, Report& report) {
     const SimTime begin = origin_ + static_cast<SimTime>(i) * width_;
     const SimTime stop = std::min(begin + width_, end);
     const double length = static_cast<double>(std::max<SimTime>(stop - begin, 1));
-    report.windows.push_back({begin, stop, bins_[i].arrived, bins_[i].ended,
-                              static_cast<double>(bins_[i].area) / length});
+    report.windows.push_back(
+        {begin, stop, bins_[i].arrived, bins_[i].ended, static_cast<double>(bins_[i].area) / length});
     report.in_system_ns += bins_[i].area;
   }
   const auto arriving = static_cast<std::size_t>((report.last_arrival - origin_) / width_);  // whole windows only

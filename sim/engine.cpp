@@ -65,10 +65,14 @@ Report Engine::run() {
 
 void Engine::handle(const EventQueue::Event& event) {
   switch (event.phase) {
-    case Phase::kStepEnd: return end_step(event.slot);
-    case Phase::kDeadline: return deadline(event.slot - deadline_slot(0));
-    case Phase::kArrival: return arrive(event.slot - source_slot(0));
-    case Phase::kStepStart: return replicas_[event.slot].start_step(now_, events_);
+    case Phase::kStepEnd:
+      return end_step(event.slot);
+    case Phase::kDeadline:
+      return deadline(event.slot - deadline_slot(0));
+    case Phase::kArrival:
+      return arrive(event.slot - source_slot(0));
+    case Phase::kStepStart:
+      return replicas_[event.slot].start_step(now_, events_);
   }
 }
 

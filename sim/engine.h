@@ -20,7 +20,8 @@ namespace poolcast {
 /// The state of one run. Event slots: replicas, then sources, then two deadline queues per class.
 class Engine {
  public:
-  Engine(SimulationSpec spec, const std::vector<Observer*>& observers, const std::function<void(const Progress&)>& progress);
+  Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
+         const std::function<void(const Progress&)>& progress);
 
   Report run();
 
@@ -41,7 +42,9 @@ class Engine {
   void schedule_deadline(std::uint32_t queue);
   void tell_progress();
 
-  std::uint32_t source_slot(std::uint32_t source) const { return static_cast<std::uint32_t>(replicas_.size()) + source; }
+  std::uint32_t source_slot(std::uint32_t source) const {
+    return static_cast<std::uint32_t>(replicas_.size()) + source;
+  }
   std::uint32_t deadline_slot(std::uint32_t queue) const {
     return static_cast<std::uint32_t>(replicas_.size() + clients_.size()) + queue;
   }
@@ -56,7 +59,7 @@ class Engine {
   std::vector<std::vector<Histogram*>> gaps_;  ///< by PoolId
   std::vector<Replica> replicas_;
   std::vector<Client> clients_;
-  std::vector<Deadlines> deadlines_;           ///< 2 * ClassId: time-out; + 1: patience
+  std::vector<Deadlines> deadlines_;  ///< 2 * ClassId: time-out; + 1: patience
   EventQueue events_;
   Router router_;
   SimTime now_ = 0;

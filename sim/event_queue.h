@@ -11,7 +11,7 @@ namespace poolcast {
 
 /// The order of events at one instant, and why.
 enum class Phase : std::uint8_t {
-  kStepEnd,    ///< first: tokens that exist at this instant exist for everything below, and what finished frees its place
+  kStepEnd,  ///< first: tokens that exist at this instant exist for everything below, and what finished frees its place
   kDeadline,   ///< a token that comes exactly at a deadline is in time
   kArrival,    ///< a request that comes exactly at a step boundary …
   kStepStart,  ///< … can still be scheduled by the step that starts there

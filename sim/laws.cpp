@@ -35,8 +35,8 @@ void Laws::request_ended(const RequestRecord& r, Tokens computed) {
     broken("causality", "request " + std::to_string(r.row) + " of source " + std::to_string(r.source.value) +
                             ": intended " + number(r.at.intended) + " sent " + number(r.at.sent) + " routed " +
                             number(r.at.routed) + " queued " + number(r.at.queued) + " first scheduled " +
-                            number(r.at.first_scheduled) + " first token " + number(r.at.first_token) +
-                            " last token " + number(r.at.last_token) + " ended " + number(r.ended));
+                            number(r.at.first_scheduled) + " first token " + number(r.at.first_token) + " last token " +
+                            number(r.at.last_token) + " ended " + number(r.ended));
   }
 }
 

@@ -14,13 +14,22 @@ SimTime tpot(const RequestRecord& r) {
 
 SimTime value_of(Metric metric, const RequestRecord& r) {
   switch (metric) {
-    case Metric::kTtft: return r.at.first_token - r.at.intended;
-    case Metric::kTpot: return tpot(r);
-    case Metric::kItl: return tpot(r);
-    case Metric::kE2e: return r.at.last_token - r.at.intended;
-    case Metric::kQueueDelay: return r.at.first_scheduled - r.at.intended;
-    case Metric::kTtftFromSent: return r.at.first_token - r.at.sent;
-    case Metric::kE2eFromSent: return r.at.last_token - r.at.sent;
+    case Metric::kTtft:
+      return r.at.first_token - r.at.intended;
+    case Metric::kTpot:
+      return tpot(r);
+    case Metric::kItl:
+      return tpot(r);
+    case Metric::kE2e:
+      return r.at.last_token - r.at.intended;
+    case Metric::kQueueDelay:
+      return r.at.first_scheduled - r.at.intended;
+    case Metric::kNtpot:
+      return (r.at.last_token - r.at.intended + r.output_tokens / 2) / r.output_tokens;
+    case Metric::kTtftFromSent:
+      return r.at.first_token - r.at.sent;
+    case Metric::kE2eFromSent:
+      return r.at.last_token - r.at.sent;
   }
   return 0;
 }
@@ -45,8 +54,7 @@ std::vector<Histogram*> Meter::gaps_of_pool(PoolId pool) {
 
 void Meter::sent(RequestRecord& record) {
   const SimTime intended = record.at.intended;
-  record.measured =
-      intended >= measure_.warm_up && intended < measure_.until && offered_ >= measure_.warm_up_requests;
+  record.measured = intended >= measure_.warm_up && intended < measure_.until && offered_ >= measure_.warm_up_requests;
   ++offered_;
   if (!record.measured) ++report_.warm_up_requests;
   if (record.measured && report_.measured_begin == kNever) report_.measured_begin = intended;
@@ -91,6 +99,7 @@ void Meter::add_latencies(const RequestRecord& r, Latencies& latencies) const {
   latencies[Metric::kTtft].add(value_of(Metric::kTtft, r));
   latencies[Metric::kE2e].add(value_of(Metric::kE2e, r));
   latencies[Metric::kQueueDelay].add(value_of(Metric::kQueueDelay, r));
+  latencies[Metric::kNtpot].add(value_of(Metric::kNtpot, r));
   if (r.output_tokens > 1) latencies[Metric::kTpot].add(tpot(r));
   if (!capped_clients_) return;
   latencies[Metric::kTtftFromSent].add(value_of(Metric::kTtftFromSent, r));

@@ -28,9 +28,7 @@ class Meter {
   Report take(SimTime end);
 
  private:
-  Cell& cell(ClassId cls, PoolId pool) {
-    return report_.cells[cls.value][pool.valid() ? pool.value : pools_];
-  }
+  Cell& cell(ClassId cls, PoolId pool) { return report_.cells[cls.value][pool.valid() ? pool.value : pools_]; }
   bool meets_objectives(const RequestRecord& record) const;
   void add_latencies(const RequestRecord& record, Latencies& latencies) const;
 

@@ -10,14 +10,15 @@ const char* name(Outcome outcome) {
 }
 
 const char* name(Reason reason) {
-  static constexpr const char* kNames[kReasons] = {"none",       "context_limit",    "kv_capacity", "token_budget", "queue_full",
-                                                   "no_eligible_pool", "timeout", "patience",    "stalled"};
+  static constexpr const char* kNames[kReasons] = {"none",         "context_limit", "kv_capacity",
+                                                   "token_budget", "queue_full",    "no_eligible_pool",
+                                                   "timeout",      "patience",      "stalled"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 
 const char* name(Metric metric) {
-  static constexpr const char* kNames[kMetrics] = {"ttft",        "tpot",           "itl",          "e2e",
-                                                   "queue_delay", "ttft_from_sent", "e2e_from_sent"};
+  static constexpr const char* kNames[kMetrics] = {"ttft",  "tpot",           "itl",          "e2e", "queue_delay",
+                                                   "ntpot", "ttft_from_sent", "e2e_from_sent"};
   return kNames[static_cast<std::size_t>(metric)];
 }
 

@@ -272,6 +272,8 @@ void Replica::settle_tokens(const StepOutcome& outcome, SimTime now) {
   for (const RequestId id : outcome.ended) table_.record(id).at.last_token = now;
 }
 
-bool Replica::is_lagging(RequestId id) const { return std::find(lagging_.begin(), lagging_.end(), id) != lagging_.end(); }
+bool Replica::is_lagging(RequestId id) const {
+  return std::find(lagging_.begin(), lagging_.end(), id) != lagging_.end();
+}
 
 }  // namespace poolcast

@@ -60,8 +60,8 @@ class Replica {
     std::uint64_t version = 0;
   };
 
-  SimTime step_end(std::int64_t step) const;   ///< end of step `step` of the composition, from 1
-  SimTime step_gap(std::int64_t step) const;   ///< duration of that step
+  SimTime step_end(std::int64_t step) const;  ///< end of step `step` of the composition, from 1
+  SimTime step_gap(std::int64_t step) const;  ///< duration of that step
   static StepShape shape_of(const StepPlan& plan);
   void plan_decode_run(const StepPlan& plan, SimTime now);
   void cut(SimTime now, EventQueue& events);
@@ -82,10 +82,10 @@ class Replica {
   VllmScheduler scheduler_;
   const StepPlan* plan_ = nullptr;  ///< of the step in progress
   Composition composition_;
-  bool in_range_ = true;                   ///< of the step in progress; the same for all steps of a composition
+  bool in_range_ = true;  ///< of the step in progress; the same for all steps of a composition
   SimTime step_start_ = 0;
-  std::int64_t steps_in_flight_ = 0;       ///< 0: idle
-  std::vector<RequestId> lagging_;         ///< decoding requests that got no token in the last step
+  std::int64_t steps_in_flight_ = 0;  ///< 0: idle
+  std::vector<RequestId> lagging_;    ///< decoding requests that got no token in the last step
   std::vector<RequestId> aborted_;
   std::vector<RequestId> left_;
   std::int64_t steps_since_end_ = 0;

@@ -16,11 +16,11 @@ namespace poolcast {
 /// Requests by how they ended. Of measured requests only, unless it says otherwise.
 struct Outcomes {
   std::uint64_t offered = 0;
-  std::array<std::uint64_t, kOutcomes> ended{};  ///< by Outcome; their sum is `offered`
-  std::uint64_t accepted = 0;                    ///< of the completed ones
+  std::array<std::uint64_t, kOutcomes> ended{};   ///< by Outcome; their sum is `offered`
+  std::uint64_t accepted = 0;                     ///< of the completed ones
   std::array<std::uint64_t, kReasons> reasons{};  ///< by Reason, of those that did not complete
-  std::int64_t prompt_tokens = 0;                ///< of completed requests
-  std::int64_t output_tokens = 0;                ///< of completed requests
+  std::int64_t prompt_tokens = 0;                 ///< of completed requests
+  std::int64_t output_tokens = 0;                 ///< of completed requests
   std::int64_t accepted_output_tokens = 0;
 
   void merge(const Outcomes& other);
@@ -50,17 +50,17 @@ struct Cell {
 /// What one replica did over the whole run, warm-up included.
 struct ReplicaReport {
   PoolId pool;
-  std::uint64_t requests = 0;         ///< routed to it
+  std::uint64_t requests = 0;  ///< routed to it
   std::uint64_t completed = 0;
   std::uint64_t steps = 0;
-  std::uint64_t decode_steps = 0;     ///< of those, decode only
+  std::uint64_t decode_steps = 0;  ///< of those, decode only
   std::uint64_t extrapolated_steps = 0;
   SimTime busy = 0;                   ///< ns in which a step ran
   std::int64_t scheduled_tokens = 0;  ///< tokens computed, recomputed ones included
   std::int64_t running_steps = 0;     ///< sum over steps of the requests in the step: / steps = mean batch
   std::int64_t running_max = 0;
   std::int64_t waiting_max = 0;
-  std::int64_t kv_block_steps = 0;    ///< sum over steps of the blocks in use: / steps / usable = mean KV use
+  std::int64_t kv_block_steps = 0;  ///< sum over steps of the blocks in use: / steps / usable = mean KV use
   std::int64_t kv_blocks_max = 0;
   std::int64_t kv_blocks_usable = 0;
   std::uint64_t preemptions = 0;
@@ -79,7 +79,7 @@ struct Window {
 };
 
 struct Report {
-  SimTime first_arrival = kNever;   ///< intended, of any request
+  SimTime first_arrival = kNever;  ///< intended, of any request
   SimTime last_arrival = 0;
   SimTime end = 0;                  ///< the last request ended
   SimTime measured_begin = kNever;  ///< the measured interval: first measured arrival (or the end of the warm-up) …
@@ -87,14 +87,14 @@ struct Report {
   std::uint64_t warm_up_requests = 0;  ///< simulated but not measured
   std::uint64_t skipped_rows = 0;
   std::uint64_t truncated_requests = 0;
-  bool has_prefix_data = false;     ///< any source had it
+  bool has_prefix_data = false;  ///< any source had it
 
   std::vector<std::vector<Cell>> cells;  ///< [ClassId][PoolId], one more column at the end for "never routed"
   std::vector<ReplicaReport> replicas;   ///< by ReplicaId
   std::vector<Window> windows;           ///< equal stretches from the first arrival to the end
   bool stationary = true;
-  double backlog_growth_per_s = 0;       ///< requests in system gained per second over the second half of the arrivals
-  std::vector<std::string> notes;        ///< sentences for the reader, in a fixed order
+  double backlog_growth_per_s = 0;  ///< requests in system gained per second over the second half of the arrivals
+  std::vector<std::string> notes;   ///< sentences for the reader, in a fixed order
 
   std::uint64_t steps = 0;
   std::uint64_t leaps = 0;

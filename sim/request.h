@@ -15,14 +15,14 @@ inline constexpr int kOutcomes = 5;
 /// Why a request did not complete.
 enum class Reason : std::uint8_t {
   kNone,
-  kContextLimit,   ///< prompt plus output longer than every eligible implementation or the contract allows
-  kKvCapacity,     ///< needs more KV blocks than a replica has
-  kTokenBudget,    ///< chunked prefill is off and the prompt exceeds max_num_batched_tokens
-  kQueueFull,      ///< every eligible replica had max_pending_requests waiting
-  kNoEligiblePool, ///< no pool serves the model
-  kTimeout,        ///< the contract's time-out passed
-  kPatience,       ///< the user gave up before the first token
-  kStalled,        ///< its replica made no progress any more
+  kContextLimit,    ///< prompt plus output longer than every eligible implementation or the contract allows
+  kKvCapacity,      ///< needs more KV blocks than a replica has
+  kTokenBudget,     ///< chunked prefill is off and the prompt exceeds max_num_batched_tokens
+  kQueueFull,       ///< every eligible replica had max_pending_requests waiting
+  kNoEligiblePool,  ///< no pool serves the model
+  kTimeout,         ///< the contract's time-out passed
+  kPatience,        ///< the user gave up before the first token
+  kStalled,         ///< its replica made no progress any more
 };
 inline constexpr int kReasons = 9;
 
@@ -52,8 +52,8 @@ struct RequestRecord {
   PoolId pool;        ///< not valid when it was never routed
   ReplicaId replica;  ///< not valid when it was never routed
   std::int64_t prompt_tokens = 0;
-  std::int64_t output_tokens = 0;    ///< produced
-  std::int64_t output_target = 0;    ///< asked for
+  std::int64_t output_tokens = 0;      ///< produced
+  std::int64_t output_target = 0;      ///< asked for
   std::int64_t recomputed_tokens = 0;  ///< computed again after preemptions
   std::int32_t preemptions = 0;
   std::int32_t priority = 0;

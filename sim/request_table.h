@@ -17,23 +17,23 @@ enum class Standing : std::uint8_t { kWaiting, kPrefilling, kDecoding, kGone };
 /// these fields together, for requests in no order of their ids.
 struct SchedulerState {
   std::int64_t prompt_tokens = 0;
-  std::int64_t end_tokens = 0;   ///< sequence length at which it ends: prompt + output, or max_model_len
+  std::int64_t end_tokens = 0;  ///< sequence length at which it ends: prompt + output, or max_model_len
   /// Sequence length (prompt and outputs). While decoding it is not kept up: it is `tokens_base` + decode clock.
   std::int64_t tokens = 0;
   std::int64_t tokens_base = 0;
-  std::int64_t computed = 0;     ///< of a prefilling request: tokens in the KV cache
+  std::int64_t computed = 0;      ///< of a prefilling request: tokens in the KV cache
   std::int64_t finish_clock = 0;  ///< of a decoding request: decode clock at which it will have ended
-  std::int64_t chunk = 0;        ///< tokens given to a prefilling request in the present step
-  std::uint64_t admission = 0;   ///< ordinal of its admission: its place in the running list
-  SimTime arrival = 0;           ///< ties of priority are broken by arrival, then by rank
+  std::int64_t chunk = 0;         ///< tokens given to a prefilling request in the present step
+  std::uint64_t admission = 0;    ///< ordinal of its admission: its place in the running list
+  SimTime arrival = 0;            ///< ties of priority are broken by arrival, then by rank
   std::uint64_t rank = 0;
-  std::int64_t recomputed = 0;   ///< tokens computed again after preemptions
+  std::int64_t recomputed = 0;                             ///< tokens computed again after preemptions
   std::uint32_t previous = UINT32_MAX, next = UINT32_MAX;  ///< running list
   std::int32_t priority = 0;
   std::int32_t preemptions = 0;
-  std::uint16_t group = 0;       ///< decoding requests are counted by group
+  std::uint16_t group = 0;  ///< decoding requests are counted by group
   Standing standing = Standing::kGone;
-  bool starved = false;          ///< decoding, but without a token in the present step
+  bool starved = false;  ///< decoding, but without a token in the present step
 };
 
 /// Every request in flight, by slot. Slots are reused, so memory grows with the requests in flight only.

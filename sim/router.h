@@ -34,7 +34,7 @@ class Router {
   struct PoolSide {
     std::uint32_t first_replica = 0;
     std::unique_ptr<Policy> policy;
-    std::vector<std::int64_t> load;      ///< by replica within the pool
+    std::vector<std::int64_t> load;  ///< by replica within the pool
     std::vector<double> weight;
     std::vector<std::uint32_t> everyone;
   };

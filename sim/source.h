@@ -12,12 +12,12 @@ namespace poolcast {
 
 /// One request as its user brings it.
 struct Arrival {
-  SimTime intended = 0;          ///< when the user wanted to send it
-  ClassId cls;                   ///< its class, and so its model and objectives
+  SimTime intended = 0;  ///< when the user wanted to send it
+  ClassId cls;           ///< its class, and so its model and objectives
   std::int64_t prompt_tokens = 0;
-  std::int64_t output_tokens = 0;  ///< tokens that it will produce; >= 1
-  std::int32_t priority = 0;       ///< smaller is more urgent (vLLM's convention)
-  std::uint64_t row = 0;           ///< ordinal in its source, from 0; the source says what it counts
+  std::int64_t output_tokens = 0;      ///< tokens that it will produce; >= 1
+  std::int32_t priority = 0;           ///< smaller is more urgent (vLLM's convention)
+  std::uint64_t row = 0;               ///< ordinal in its source, from 0; the source says what it counts
   std::uint64_t session = UINT64_MAX;  ///< user or session, where the source has them
 };
 

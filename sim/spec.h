@@ -17,11 +17,13 @@
 /// Ids index the vectors of `SimulationSpec`.
 namespace poolcast {
 
-/// The last two run from `sent` instead of `intended`: they leave the wait inside a capped client out, as
-/// `vllm bench serve --max-concurrency` does. They are filled only when some source has a cap.
-enum class Metric : std::uint8_t { kTtft, kTpot, kItl, kE2e, kQueueDelay, kTtftFromSent, kE2eFromSent };
-inline constexpr int kMetrics = 7;
-const char* name(Metric metric);  // "ttft", "tpot", "itl", "e2e", "queue_delay", "ttft_from_sent", "e2e_from_sent"
+/// What is measured of a request. NTPOT is end-to-end time over output tokens (inference-perf and GKE call it so;
+/// GuideLLM calls it time_per_output_token). The last two run from `sent` instead of `intended`: they leave the wait
+/// inside a capped client out, as `vllm bench serve --max-concurrency` does. They are filled only when some source has
+/// a cap.
+enum class Metric : std::uint8_t { kTtft, kTpot, kItl, kE2e, kQueueDelay, kNtpot, kTtftFromSent, kE2eFromSent };
+inline constexpr int kMetrics = 8;
+const char* name(Metric metric);  // "ttft", "tpot", "itl", "e2e", "queue_delay", "ntpot", "ttft_from_sent", …
 
 /// "p99 of TTFT at most 2 s". A request is accepted when it meets the limit of every objective of its class by itself
 /// (an ITL objective is judged on the mean gap, which is its TPOT); the percentile judges the class as a whole.
@@ -34,9 +36,9 @@ struct Objective {
 struct ClassSpec {
   std::string name;
   ModelId model;
-  std::int32_t priority = 0;       ///< default of its requests
-  SimTime timeout = kNever;        ///< the contract's limit from sent to the last token; then the request is timed out
-  SimTime patience = kNever;       ///< the user cancels when no token came within this time
+  std::int32_t priority = 0;  ///< default of its requests
+  SimTime timeout = kNever;   ///< the contract's limit from sent to the last token; then the request is timed out
+  SimTime patience = kNever;  ///< the user cancels when no token came within this time
   std::vector<Objective> objectives;
 };
 

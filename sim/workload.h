@@ -30,12 +30,12 @@ struct LengthSpec {
 struct ArrivalSpec {
   enum class Process { kPoisson, kGamma, kDeterministic, kOnOff, kPiecewise, kDiurnal };
   Process process = Process::kPoisson;
-  double rate_per_s = 1;       ///< mean rate (on-off: while on; diurnal: mean over the period)
-  double cv = 1;               ///< gamma: coefficient of variation of the gaps
-  Seconds on{0}, off{0};       ///< on-off: mean lengths, exponentially distributed
+  double rate_per_s = 1;                           ///< mean rate (on-off: while on; diurnal: mean over the period)
+  double cv = 1;                                   ///< gamma: coefficient of variation of the gaps
+  Seconds on{0}, off{0};                           ///< on-off: mean lengths, exponentially distributed
   std::vector<std::pair<Seconds, double>> pieces;  ///< piecewise: (from, rate_per_s); the last rate goes on
-  Seconds period{86400};       ///< diurnal
-  double amplitude = 0;        ///< diurnal: rate(t) = rate_per_s * (1 + amplitude * sin(2 pi t / period - pi / 2))
+  Seconds period{86400};                           ///< diurnal
+  double amplitude = 0;  ///< diurnal: rate(t) = rate_per_s * (1 + amplitude * sin(2 pi t / period - pi / 2))
 };
 
 /// A time of think or of waiting.
@@ -48,8 +48,8 @@ struct ThinkSpec {
 
 /// Open loop: arrivals never wait for completions.
 struct SynthSpec {
-  std::uint64_t requests = 0;      ///< stop after so many; 0 = no limit
-  SimTime duration = kNever;       ///< stop at this instant
+  std::uint64_t requests = 0;  ///< stop after so many; 0 = no limit
+  SimTime duration = kNever;   ///< stop at this instant
   ArrivalSpec arrivals;
   LengthSpec prompt_tokens;
   LengthSpec output_tokens;
@@ -58,10 +58,10 @@ struct SynthSpec {
 /// Closed loop: each of `users` sends, waits for the end of its request, thinks, and sends again.
 struct ClosedLoopSpec {
   std::int64_t users = 1;
-  std::uint64_t requests = 0;      ///< over all users; 0 = no limit
+  std::uint64_t requests = 0;  ///< over all users; 0 = no limit
   SimTime duration = kNever;
   ThinkSpec think_time;
-  SimTime ramp = 0;                ///< the first requests are spread evenly over this time
+  SimTime ramp = 0;  ///< the first requests are spread evenly over this time
   LengthSpec prompt_tokens;
   LengthSpec output_tokens;
 };
@@ -69,7 +69,7 @@ struct ClosedLoopSpec {
 /// Sessions: they start by `arrivals`; turn k + 1 comes `think_time` after the end of turn k, and its prompt is the
 /// whole of turn k (prompt and output) plus `turn_tokens` new ones.
 struct SessionsSpec {
-  std::uint64_t sessions = 0;      ///< 0 = no limit
+  std::uint64_t sessions = 0;  ///< 0 = no limit
   SimTime duration = kNever;
   ArrivalSpec arrivals;
   LengthSpec turns;

@@ -8,9 +8,9 @@ namespace poolcast {
 
 /// What a policy may look at: candidates by index (pools at the gateway, the replicas of one pool below it).
 struct Candidates {
-  std::span<const std::int64_t> load;    ///< requests running and waiting, by index
-  std::span<const double> weight;        ///< by index; > 0 except for `weighted`, where 0 means no traffic
-  std::span<const std::uint32_t> open;   ///< the indices that may be chosen, ascending; never empty
+  std::span<const std::int64_t> load;   ///< requests running and waiting, by index
+  std::span<const double> weight;       ///< by index; > 0 except for `weighted`, where 0 means no traffic
+  std::span<const std::uint32_t> open;  ///< the indices that may be chosen, ascending; never empty
 
   std::size_t size() const { return open.size(); }
   /// Load for its weight: what balancing policies compare.

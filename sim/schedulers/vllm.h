@@ -14,21 +14,21 @@ namespace poolcast {
 
 /// What the scheduler decided for the next step. Valid until the next call of `schedule`.
 struct StepPlan {
-  Tokens tokens = 0;                  ///< 0: nothing can be scheduled
+  Tokens tokens = 0;  ///< 0: nothing can be scheduled
   std::int64_t requests = 0;
   std::int64_t decode_requests = 0;
   Tokens decode_context = 0;          ///< the new tokens included
   std::int64_t sampled = 0;           ///< requests that produce a token
   std::vector<PrefillChunk> prefill;  ///< in the order of `prefill_ids`
   std::vector<RequestId> prefill_ids;
-  std::vector<RequestId> admitted;    ///< in order; a resumed request too
-  std::vector<RequestId> starved;     ///< decoding requests that get no token
+  std::vector<RequestId> admitted;  ///< in order; a resumed request too
+  std::vector<RequestId> starved;   ///< decoding requests that get no token
   struct Preempted {
     RequestId id;
     bool was_decoding;
     Tokens dropped;  ///< computed tokens that it loses
   };
-  std::vector<Preempted> preempted;   ///< in order
+  std::vector<Preempted> preempted;  ///< in order
 
   /// Every running request decodes and gets its token: such a step may be repeated.
   bool decode_only() const { return tokens > 0 && prefill.empty() && starved.empty(); }

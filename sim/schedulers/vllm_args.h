@@ -12,14 +12,14 @@ struct VllmArgs {
 
   std::int64_t max_num_seqs = 128;
   std::int64_t max_num_batched_tokens = 2048;
-  std::int64_t max_model_len = 8192;            ///< tokens of a sequence, prompt and output together
-  std::int64_t block_size = 16;                 ///< tokens per KV block
-  std::int64_t num_gpu_blocks = 0;              ///< blocks, the null block included: one fewer can be used
+  std::int64_t max_model_len = 8192;  ///< tokens of a sequence, prompt and output together
+  std::int64_t block_size = 16;       ///< tokens per KV block
+  std::int64_t num_gpu_blocks = 0;    ///< blocks, the null block included: one fewer can be used
   bool enable_chunked_prefill = true;
   std::int64_t long_prefill_token_threshold = 0;  ///< most tokens of one prompt in a step; 0 = no limit
   Policy policy = Policy::kFcfs;
-  bool scheduler_reserve_full_isl = true;       ///< admit only if the whole sequence so far fits into free blocks
-  double watermark = 0.0;                       ///< share of num_gpu_blocks kept free at admission
+  bool scheduler_reserve_full_isl = true;  ///< admit only if the whole sequence so far fits into free blocks
+  double watermark = 0.0;                  ///< share of num_gpu_blocks kept free at admission
 };
 
 }  // namespace poolcast

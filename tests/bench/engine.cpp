@@ -84,8 +84,10 @@ int main(int argc, char** argv) {
   }
   using benchmark::kMillisecond;
   benchmark::RegisterBenchmark("one replica", replay, 1, "round-robin", 500'000)->Unit(kMillisecond);
-  benchmark::RegisterBenchmark("1,000 replicas, power-of-two", replay, 1000, "power-of-two", 500'000)->Unit(kMillisecond);
-  benchmark::RegisterBenchmark("1,000 replicas, least-request", replay, 1000, "least-request", 500'000)->Unit(kMillisecond);
+  benchmark::RegisterBenchmark("1,000 replicas, power-of-two", replay, 1000, "power-of-two", 500'000)
+      ->Unit(kMillisecond);
+  benchmark::RegisterBenchmark("1,000 replicas, least-request", replay, 1000, "least-request", 500'000)
+      ->Unit(kMillisecond);
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();

@@ -23,8 +23,8 @@ std::string first_difference(const std::string& a, const std::string& b) {
   std::size_t at = 0;
   while (at < a.size() && at < b.size() && a[at] == b[at]) ++at;
   const std::size_t begin = a.rfind('\n', at) + 1;
-  return "leap:     " + a.substr(begin, a.find('\n', at) - begin) + "\nstepwise: " +
-         b.substr(begin, b.find('\n', at) - begin);
+  return "leap:     " + a.substr(begin, a.find('\n', at) - begin) +
+         "\nstepwise: " + b.substr(begin, b.find('\n', at) - begin);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ void expect_mean(const Queue& q, double theory, double tolerance, Value value) {
   const double mean = sum / kReplications;
   const double error = std::sqrt((squares / kReplications - mean * mean) / (kReplications - 1));
   INFO("mean " << mean << " theory " << theory << " standard error " << error);
-  CHECK(error < tolerance * theory);                                // sharp enough to say something
+  CHECK(error < tolerance * theory);                              // sharp enough to say something
   CHECK(std::abs(mean - theory) < 3.5 * error + 0.002 * theory);  // 0.2 %: tokens are whole, starts wait for a step
 }
 

@@ -105,9 +105,7 @@ class WorldMaker {
 
  private:
   bool chance(double p) { return random_.uniform() < p; }
-  std::int64_t pick(std::initializer_list<std::int64_t> values) {
-    return values.begin()[random_.below(values.size())];
-  }
+  std::int64_t pick(std::initializer_list<std::int64_t> values) { return values.begin()[random_.below(values.size())]; }
   std::int64_t between(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(high - low + 1)));
   }
@@ -202,17 +200,17 @@ void append(std::string& text, const Histogram& h) {
 
 void append(std::string& text, const RequestRecord& r) {
   text += fmt::format("{}/{} {} p{} r{} {} {} {}: {} {} {} {} {} {} {} | {} {} {} {} {} {}\n", r.source.value, r.row,
-                      r.session, r.pool.value, r.replica.value, name(r.outcome), name(r.reason), r.ended,
-                      r.at.intended, r.at.sent, r.at.routed, r.at.queued, r.at.first_scheduled, r.at.first_token,
-                      r.at.last_token, r.prompt_tokens, r.output_tokens, r.recomputed_tokens, r.preemptions,
-                      r.accepted, r.measured);
+                      r.session, r.pool.value, r.replica.value, name(r.outcome), name(r.reason), r.ended, r.at.intended,
+                      r.at.sent, r.at.routed, r.at.queued, r.at.first_scheduled, r.at.first_token, r.at.last_token,
+                      r.prompt_tokens, r.output_tokens, r.recomputed_tokens, r.preemptions, r.accepted, r.measured);
 }
 
 void append(std::string& text, const ReplicaReport& r) {
-  text += fmt::format("replica {} {} {} {} {} busy {} tokens {} running {} {} waiting {} kv {} {} {} preempted {} {} {}\n",
-                      r.requests, r.completed, r.steps, r.decode_steps, r.extrapolated_steps, r.busy,
-                      r.scheduled_tokens, r.running_steps, r.running_max, r.waiting_max, r.kv_block_steps,
-                      r.kv_blocks_max, r.kv_blocks_usable, r.preemptions, r.recomputed_tokens, r.stalled);
+  text +=
+      fmt::format("replica {} {} {} {} {} busy {} tokens {} running {} {} waiting {} kv {} {} {} preempted {} {} {}\n",
+                  r.requests, r.completed, r.steps, r.decode_steps, r.extrapolated_steps, r.busy, r.scheduled_tokens,
+                  r.running_steps, r.running_max, r.waiting_max, r.kv_block_steps, r.kv_blocks_max, r.kv_blocks_usable,
+                  r.preemptions, r.recomputed_tokens, r.stalled);
 }
 
 }  // namespace
