@@ -75,6 +75,9 @@ TEST_CASE("activations are those of the widest layer, cut by tensor parallelism"
   CHECK(activation_reserve(tiny(), {5}, 10, 5).value == runtime + 10 * (400 + 120) * 2 + 30'000);
   // All layers have experts: 2 used experts of 50.
   CHECK(activation_reserve(tiny_moe(), {1}, 10, 5).value == runtime + 10 * (400 + 300) * 2 + 30'000);
+  TransformerShape shared = tiny_moe();
+  shared.moe->shared_experts = 3;
+  CHECK(activation_reserve(shared, {1}, 10, 5).value == runtime + 10 * (400 + 750) * 2 + 30'000);
 }
 
 }  // namespace

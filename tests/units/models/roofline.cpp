@@ -120,6 +120,37 @@ TEST_CASE("tensor parallelism adds two ring all-reduces a layer and cuts the res
   CHECK(term(*whole, decode(3, 9), "decode attention") == Approx(5 * term(*fifth, decode(3, 9), "decode attention")));
 }
 
+TEST_CASE("a sharded head gathers its logits over the links") {
+  RooflineOptions options = ideal();
+  const auto links = make_roofline(machine(kFast, kFast, 1e3), tiny(), {5}, options);
+  // 4/5 of 3 tokens * 1,000 logits * 2 B.
+  CHECK(term(*links, decode(3, 0), "head and sampling") == Approx(0.8 * 6'000 / 1e3));
+  options.link_latency = Seconds(1e-3);
+  const auto hops = make_roofline(machine(kFast, kFast, kFast), tiny(), {5}, options);
+  CHECK(term(*hops, decode(3, 0), "head and sampling") == Approx(4e-3));
+}
+
+TEST_CASE("shared experts are dense work beside the routed ones") {
+  TransformerShape shape = tiny_moe();
+  shape.moe->shared_experts = 3;
+  const auto curve = make_roofline(machine(1e6, kFast), shape, {}, ideal());
+  // Attention 30,000, router 800, three shared experts of 15,000.
+  CHECK(term(*curve, decode(5, 0), "linear layers") == Approx(5 * 2 * (30'800 + 45'000) / 1e6));
+  CHECK(term(*curve, decode(5, 0), "experts") == Approx(5 * 2 * 2 * 15'000 / 1e6));
+}
+
+TEST_CASE("each efficiency reaches the terms that it is about") {
+  RooflineOptions options = ideal();
+  options.attention_efficiency = 0.5;
+  const auto attention = make_roofline(machine(1e3, kFast), tiny(), {}, options);
+  CHECK(term(*attention, decode(1, 50), "decode attention") == Approx(2 * 50 * 400 / 1e3));
+  CHECK(term(*attention, decode(1, 50), "linear layers") == Approx(180'000 / 1e3));
+  options = ideal();
+  options.link_efficiency = 0.5;
+  const auto links = make_roofline(machine(kFast, kFast, 1e3), tiny(), {5}, options);
+  CHECK(term(*links, decode(3, 0), "all-reduce") == Approx(2 * 2 * 1.6 * 600 / 1e3));
+}
+
 TEST_CASE("the head runs for sampled tokens only") {
   const auto curve = make_roofline(machine(kFast, 1e6), tiny(), {}, ideal());
   StepShape shape = decode(4, 0);
@@ -165,6 +196,12 @@ TEST_CASE("options outside their range are refused") {
                     "compute_efficiency must be above 0 and at most 1");
   options = {};
   options.memory_efficiency = 0;
+  CHECK_THROWS_AS(make_roofline(machine(1, 1), tiny(), {}, options), ModelError);
+  options = {};
+  options.link_efficiency = 2;
+  CHECK_THROWS_AS(make_roofline(machine(1, 1), tiny(), {}, options), ModelError);
+  options = {};
+  options.table_tokens = -1;
   CHECK_THROWS_AS(make_roofline(machine(1, 1), tiny(), {}, options), ModelError);
   options = {};
   options.host_base = Seconds(-1);

@@ -27,6 +27,14 @@ TEST_CASE("a token uses only the experts it is routed to") {
   CHECK(gemm_flops_per_token(tiny_moe(), 0).value == 2 * (30'000 + 30'000 + 800));
 }
 
+TEST_CASE("every token uses the shared experts") {
+  TransformerShape shape = tiny_moe();
+  shape.moe->shared_experts = 3;
+  CHECK(parameters(shape) == 30'000 + 11 * 15'000 + 800 + 300 + 200'000);
+  CHECK(active_parameters(shape) == 30'000 + 5 * 15'000 + 800 + 300 + 200'000);
+  CHECK(gemm_flops_per_token(shape, 0).value == 2 * (30'000 + 5 * 15'000 + 800));
+}
+
 TEST_CASE("the first layers of a mixture can be dense") {
   TransformerShape shape = tiny_moe();
   shape.layers = 3;
@@ -99,6 +107,14 @@ TEST_CASE("a layout that a model cannot be cut into is refused with the reason")
   CHECK_THROWS_AS(check_layout(llama_70b(), {8, 2}), UnsupportedLayout);
   const TransformerShape odd = dense_shape("odd", 1, 120, 12, 5, 10, 240, 1000);
   CHECK_THROWS_WITH(check_layout(odd, {6}), "tp 6 does not divide the 5 KV heads of odd");
+  TransformerShape narrow = dense_shape("narrow", 1, 120, 12, 12, 10, 250, 1000);
+  CHECK_THROWS_WITH(check_layout(narrow, {4}), "tp 4 does not divide the 250 columns of the MLP of narrow");
+  narrow.moe = MoeShape{8, 2, 50, 0, 0};  // no dense layer is left, and experts do not divide either
+  CHECK_THROWS_WITH(check_layout(narrow, {4}), "tp 4 does not divide the 50 columns of an expert of narrow");
+  // The latent of MLA is not cut, so its nominal KV heads do not matter.
+  TransformerShape latent = dense_shape("latent", 1, 120, 12, 5, 10, 240, 1000);
+  latent.mla = MlaShape{0, 20, 8, 4, 6};
+  CHECK_NOTHROW(check_layout(latent, {6}));
   CHECK(Layout{8}.devices() == 8);
 }
 
