@@ -194,7 +194,7 @@ std::string costs(const Summary& s) {
 std::string curves(const Summary& s) {
   std::string text = "\nCurves\n";
   for (const PoolSummary& pool : s.pools)
-    text += wrapped("  ", fmt::format("{}: {}", pool.facts.name, pool.facts.curve));
+    text += wrapped("  ", fmt::format("{}: {}", shortened(pool.facts.name, 48), pool.facts.curve));
   return text;
 }
 

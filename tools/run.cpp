@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "scenarios/human.h"
+#include "scenarios/run_scenario.h"
+#include "scenarios/summary_json.h"
+#include "scenarios/summary_text.h"
+#include "tools/commands.h"
+
+/// `poolcast run SCENARIO`: simulate and summarise.
+namespace poolcast {
+namespace {
+
+/// A line on a terminal that says how far the run is; silent anywhere else.
+class ProgressLine {
+ public:
+  ProgressLine() : shown_(::isatty(STDERR_FILENO) == 1) {}
+  ~ProgressLine() {
+    if (written_) std::fputs("\r\x1b[K", stderr);
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const Progress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    if (!shown_ || now < next_) return;
+    next_ = now + std::chrono::milliseconds(100);
+    written_ = true;
+    const std::string share = progress.share < 0 ? "" : fmt::format("{:3.0f} %  ", progress.share * 100);
+    fmt::print(stderr, "\r{}{} requests ended, {} simulated\x1b[K", share, human_count(progress.ended),
+               human_span(to_seconds(progress.now).value));
+    std::fflush(stderr);
+  }
+
+ private:
+  bool shown_;
+  bool written_ = false;
+  std::chrono::steady_clock::time_point next_{};
+};
+
+struct Arguments {
+  RunOptions run;
+  std::optional<std::uint64_t> seed;
+  bool no_requests = false;
+  std::string format = "text";
+};
+
+/// A results.h5 of an earlier run beside a new summary.json would mislead.
+void warn_of_old_results(const RunOptions& run) {
+  if (run.out.empty() || run.write_requests) return;
+  const std::string old = (std::filesystem::path(run.out) / "results.h5").string();
+  if (std::filesystem::exists(old))
+    fmt::print(stderr, "{}: of an earlier run; --no-requests leaves it as it is\n", old);
+}
+
+void run(const Arguments& arguments) {
+  RunOptions options = arguments.run;
+  options.write_requests = !arguments.no_requests;
+  if (arguments.seed) options.overrides.push_back(fmt::format("seed={}", *arguments.seed));
+  warn_of_old_results(options);
+  const Summary summary = [&] {
+    ProgressLine line;
+    return run_scenario(options, [&](const Progress& progress) { line.show(progress); });
+  }();
+  print(arguments.format == "json" ? summary_json(summary) : summary_text(summary));
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int&) {
+  CLI::App* command = app.add_subcommand("run", "Simulate a scenario and summarise latency, throughput and cost");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("SCENARIO", arguments->run.scenario, "the scenario file (YAML)")->required();
+  command->add_option("--out", arguments->run.out, "folder for summary.json and results.h5 (made when missing)")
+      ->type_name("DIR");
+  command->add_option("--seed", arguments->seed, "seed of the random streams, instead of the file's")->type_name("N");
+  command->add_option("--set", arguments->run.overrides, "change a key of the scenario; can be repeated")
+      ->type_name("path.to.key=value")
+      ->allow_extra_args(false);
+  command->add_flag("--stepwise", arguments->run.stepwise, "advance one engine step at a time: same results, slower");
+  command->add_option("--format", arguments->format, "what stdout gets")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->add_flag("--no-requests", arguments->no_requests, "write no results.h5");
+  command->footer(
+      "Example:\n"
+      "  poolcast run scenarios/examples/quickstart.yaml --set workload.trace.rate_scale=2 --out /tmp/quickstart");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace poolcast
