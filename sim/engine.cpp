@@ -185,7 +185,7 @@ void Engine::schedule_deadline(std::uint32_t queue) {
 void Engine::end_step(std::uint32_t replica) {
   Replica& r = replicas_[replica];
   for (const RequestId id : r.end_step(now_, events_)) leave(id);
-  if (r.barren_steps() > spec_.stall_steps) give_up(r);
+  if (r.barren_preemptions() >= spec_.stall_preemptions) give_up(r);
 }
 
 /// A request leaves its replica with the outcome that its record has by now.

@@ -81,8 +81,7 @@ std::vector<RequestId> Replica::give_up(EventQueue& events) {
   while (scheduler_.waiting() > 0) held.push_back(scheduler_.take_waiting());
   aborted_.clear();
   lagging_.clear();
-  steps_since_end_ = 0;
-  preempted_since_end_ = false;
+  barren_preemptions_ = 0;
   return held;
 }
 
@@ -154,7 +153,7 @@ void Replica::note_preempted(const StepPlan& plan, SimTime now) {
     std::erase(lagging_, p.id);
     ++report_.preemptions;
     report_.recomputed_tokens += p.dropped;
-    preempted_since_end_ = true;
+    ++barren_preemptions_;
   }
 }
 
@@ -182,10 +181,7 @@ const std::vector<RequestId>& Replica::end_step(SimTime now, EventQueue& events)
     left_.push_back(id);
   }
   aborted_.clear();
-  if (!left_.empty()) {
-    steps_since_end_ = 0;
-    preempted_since_end_ = false;
-  }
+  if (!left_.empty()) barren_preemptions_ = 0;
   steps_in_flight_ = 0;
   events.set(slot_, now, Phase::kStepStart);
   return left_;
@@ -204,7 +200,6 @@ void Replica::count_steps(const StepPlan& plan, const StepOutcome& outcome, SimT
   r.running_max = std::max(r.running_max, plan.requests);
   r.kv_block_steps += outcome.block_steps;
   r.kv_blocks_max = std::max(r.kv_blocks_max, outcome.blocks_used);
-  steps_since_end_ += steps;
 }
 
 /// Counts the gaps of steps `first` to `last` of the composition for every decoding request, bucket by bucket.

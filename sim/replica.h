@@ -39,8 +39,8 @@ class Replica {
   std::int64_t running() const { return scheduler_.running(); }
   /// Whether it takes no more requests (PoolSpec::max_pending_requests).
   bool full() const;
-  /// Steps since a request last left, if anything was preempted meanwhile: the sign of a livelock.
-  std::int64_t barren_steps() const { return preempted_since_end_ ? steps_since_end_ : 0; }
+  /// Preemptions since a request last left: the sign of a livelock.
+  std::int64_t barren_preemptions() const { return barren_preemptions_; }
   /// Stops for good and hands out everything it holds.
   std::vector<RequestId> give_up(EventQueue& events);
 
@@ -88,8 +88,7 @@ class Replica {
   std::vector<RequestId> lagging_;    ///< decoding requests that got no token in the last step
   std::vector<RequestId> aborted_;
   std::vector<RequestId> left_;
-  std::int64_t steps_since_end_ = 0;
-  bool preempted_since_end_ = false;
+  std::int64_t barren_preemptions_ = 0;
   ReplicaReport report_;
 };
 

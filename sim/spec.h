@@ -104,9 +104,9 @@ struct SimulationSpec {
   RoutingSpec routing;
   MeasureSpec measure;
   bool stepwise = false;  ///< one step at a time by the literal scheduling loop; same results, slower
-  /// A replica that makes this many steps in a row with preemptions and without any request ending is stopped, and its
-  /// requests fail as stalled.
-  std::int64_t stall_steps = 1'000'000;
+  /// A replica that preempts so often in a row without any request leaving it is stopped, and its requests fail as
+  /// stalled. Counted in preemptions, not steps, so that leaps do not matter.
+  std::int64_t stall_preemptions = 1'000'000;
 };
 
 }  // namespace poolcast

@@ -99,6 +99,7 @@ class WorldMaker {
     spec.routing.gateway.name = policies[random_.below(5)];
     for (PolicySpec& policy : spec.routing.pool) policy.name = policies[random_.below(5)];
     if (chance(0.3)) spec.measure.warm_up_requests = random_.below(40);
+    if (chance(0.1)) spec.stall_preemptions = between(1, 20);
     if (chance(0.3)) spec.measure.warm_up = static_cast<SimTime>(random_.below(2'000'000'000));
     return spec;
   }
