@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -102,8 +101,7 @@ std::string entry(const Options& options, const Catalog& catalog) {
 
 void print_catalog(const Options& options) {
   const Catalog catalog = Catalog::load(find_catalog_folder());
-  const std::string text = options.name.empty() ? overview(catalog) : entry(options, catalog);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print(options.name.empty() ? overview(catalog) : entry(options, catalog));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST_CASE("names of precisions and device kinds read back") {
 
 TEST_CASE("each figure is looked up by its own name and missed by it") {
   Accelerator accelerator;
-  accelerator.name = "x1";
+  accelerator.name = std::string("x1");
   const auto message = [&](auto figure) -> std::string {
     try {
       figure();
