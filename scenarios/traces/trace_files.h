@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// Traces that are folders: which files they are made of.
+namespace poolcast {
+
+/// The .json and .json.gz files of a folder by name, or the one file that `path` is. Hidden files are left out.
+std::vector<std::string> agentic_files(const std::string& path);
+
+/// One client of a ServeGen folder: its rates, and its length tables where they are published.
+struct ServeGenClient {
+  std::int64_t number = 0;  ///< N of chunk-N-trace.csv
+  std::string rates;        ///< path of chunk-N-trace.csv[.gz]
+  std::string tables;       ///< path of chunk-N-dataset.json[.gz]; empty when there is none
+};
+/// By number. Empty when the path is no folder or holds none.
+std::vector<ServeGenClient> servegen_clients(const std::string& folder);
+
+}  // namespace poolcast
