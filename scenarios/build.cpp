@@ -7,6 +7,7 @@
 
 #include "models/error.h"
 #include "scenarios/load_parts.h"
+#include "scenarios/resolve.h"
 
 namespace poolcast {
 namespace {
@@ -84,7 +85,7 @@ void build_source(const Scenario& scenario, std::size_t index, BuiltScenario& bu
   source.max_concurrency = entry.max_concurrency;
   if (const auto* const trace = std::get_if<TraceSpec>(&entry.load)) {
     label += trace->file.substr(trace->file.find_last_of('/') + 1);
-    for (const std::string& note : probe_trace(*trace).notes) built.notes.push_back(label + ": " + note);
+    for (const std::string& note : probe_trace(*trace).notes) built.facts.notes.push_back(label + ": " + note);
     source.source = make_trace_source(*trace, cls, entry.priority, scenario.seed, stream);
   } else if (const auto* const synth = std::get_if<SynthSpec>(&entry.load)) {
     source.source = make_source(*synth, cls, entry.priority, scenario.seed, stream);
@@ -104,23 +105,48 @@ const std::vector<std::string>& vllm_fidelity() {
   return kLeftOut;
 }
 
+PoolFacts pool_facts(const PoolEntry& entry, const LogicalModel& model, const StepCurve& curve) {
+  PoolFacts facts;
+  facts.name = entry.name;
+  facts.model = model.name;
+  facts.accelerator = entry.accelerator.name;
+  facts.engine = entry.engine.kind + " " + entry.engine.version;
+  facts.replicas = entry.replicas;
+  facts.devices_per_replica = entry.layout.devices();
+  facts.price_per_device = entry.price_per_device;
+  facts.curve = curve.provenance();
+  return facts;
+}
+
+RunFacts run_facts(const Scenario& scenario) {
+  RunFacts facts;
+  facts.version = POOLCAST_VERSION;
+  facts.scenario = scenario.name.substr(scenario.name.find_last_of('/') + 1);
+  facts.scenario_digest = "sha256:" + scenario_digest(scenario);
+  facts.seed = scenario.seed;
+  for (const LogicalModel& model : scenario.models) facts.models.push_back(model.name);
+  facts.notes = scenario.notes;
+  facts.fidelity = vllm_fidelity();
+  return facts;
+}
+
 }  // namespace
 
 BuiltScenario build(const Scenario& scenario) {
   BuiltScenario built;
-  built.notes = scenario.notes;
-  built.fidelity = vllm_fidelity();
-  built.spec.seed = scenario.seed;
-  built.spec.measure = scenario.measure;
-  built.spec.routing.gateway = {scenario.routing.gateway_policy, scenario.routing.gateway_weights};
-  for (const std::string& policy : scenario.routing.pool_policies) built.spec.routing.pool.push_back({policy, {}});
+  SimulationSpec& spec = built.spec;
+  built.facts = run_facts(scenario);
+  spec.seed = scenario.seed;
+  spec.measure = scenario.measure;
+  spec.routing.gateway = {scenario.routing.gateway_policy, scenario.routing.gateway_weights};
+  for (const std::string& policy : scenario.routing.pool_policies) spec.routing.pool.push_back({policy, {}});
   for (const PoolEntry& pool : scenario.pools) {
-    built.spec.pools.push_back(build_pool(pool, scenario.models[pool.model]));
-    built.capacity.push_back({pool.name, pool.replicas, pool.layout.devices(), pool.price_per_device});
-    built.curves.push_back(pool.name + ": " + built.spec.pools.back().curve->provenance());
-    if (!pool.price_per_device) built.notes.push_back("pool " + pool.name + ": no price, so costs are missing");
+    const LogicalModel& model = scenario.models[pool.model];
+    spec.pools.push_back(build_pool(pool, model));
+    built.facts.pools.push_back(pool_facts(pool, model, *spec.pools.back().curve));
   }
-  build_models(scenario, built.spec);
+  build_models(scenario, spec);
+  built.facts.classes = spec.classes;
   for (std::size_t i = 0; i < scenario.workload.size(); ++i) build_source(scenario, i, built);
   return built;
 }

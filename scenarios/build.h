@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "models/cost.h"
 #include "scenarios/scenario.h"
+#include "scenarios/summary.h"
 #include "sim/spec.h"
 
 namespace poolcast {
 
 /// A simulation ready to run, and what its summary says beside the results. Ids of the spec index `spec.pools`,
-/// `spec.classes`, …, which stand in the order of the file; classes are those of the first model, then of the second,
-/// ….
+/// `spec.classes`, …, which stand in the order of the file; classes are those of the first model, then of the second, ….
 struct BuiltScenario {
   SimulationSpec spec;
-  std::vector<ReservedCapacity> capacity;  ///< by PoolId; a pool with `price: none` has no price
-  std::vector<std::string> curves;         ///< by PoolId: "nvidia: roofline of …"
-  std::vector<std::string> workload;       ///< by SourceId: "model/class: trace azure_code.csv"
-  std::vector<std::string> notes;          ///< what the reader of a run should know
-  std::vector<std::string> fidelity;       ///< what the engines here leave out
+  RunFacts facts;
+  std::vector<std::string> workload;  ///< by SourceId: "model/class: trace azure_code.csv"
 };
 
 /// Makes curves and sources. Throws ConfigError when a figure that a curve needs is missing, or when a trace cannot be

@@ -57,8 +57,9 @@ void complete_lengths(PoolEntry& pool, const LogicalModel& model) {
   VllmArgs& args = pool.engine.args;
   const YamlNode at = deepest(pool.at, {"engine", "args"});
   if (args.max_model_len == 0) {
-    const bool has_shape = model.shape && model.shape->context_limit > 0;
-    const std::int64_t limit = has_shape ? model.shape->context_limit : model.context_limit;
+    // The engine's own default is the model's limit; an operator sets it to what the contract lets through.
+    std::int64_t limit = std::min(model.context_limit, model.implementations[pool.implementation].context_limit);
+    if (model.shape && model.shape->context_limit > 0) limit = std::min(limit, model.shape->context_limit);
     if (limit > kMostTokens) {
       at.fail(fmt::format("max_model_len is not stated, and model {} states no context limit to take it from",
                           quote(model.name)));

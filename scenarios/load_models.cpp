@@ -33,8 +33,8 @@ double load_percentile(const MappingReader& reader, const std::string& key) {
 }
 
 std::vector<Objective> load_objectives(const YamlNode& node) {
-  constexpr std::array<Metric, 5> kMeasured = {Metric::kTtft, Metric::kTpot, Metric::kItl, Metric::kE2e,
-                                               Metric::kQueueDelay};
+  constexpr std::array<Metric, 6> kMeasured = {Metric::kTtft, Metric::kTpot,       Metric::kItl,
+                                               Metric::kE2e,  Metric::kQueueDelay, Metric::kNtpot};
   std::vector<Objective> objectives;
   MappingReader reader(node);
   for (Metric metric : kMeasured) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <cmath>
-#include <set>
+#include <cctype>
 
 #include "models/error.h"
 #include "scenarios/load_parts.h"
@@ -97,11 +96,17 @@ std::variant<RooflineOptions, StepFit> load_curves(const YamlNode& node) {
   return load_step_fit(value);
 }
 
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// By `provider/instance` in any case.
 DollarsPerHour listed_price(const YamlNode& node, const Accelerator& accelerator, const Catalog& catalog) {
   std::vector<std::string> names;
   for (const PriceEntry& entry : catalog.prices()) {
-    names.push_back(entry.provider + "/" + entry.instance);
-    if (names.back() != node.text()) continue;
+    names.push_back(lower(entry.provider + "/" + entry.instance));
+    if (names.back() != lower(node.text())) continue;
     if (!entry.accelerator.empty() && entry.accelerator != accelerator.name) {
       node.fail(
           fmt::format("{} is listed for {}, and this pool has {}", node.text(), entry.accelerator, accelerator.name));

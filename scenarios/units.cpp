@@ -200,6 +200,7 @@ std::string number_text(double value) { return fmt::format("{}", value); }
 
 std::string time_text(SimTime time) {
   if (time == kNever) return "none";
+  if (time == 0) return "0 s";
   constexpr std::array<std::pair<SimTime, std::string_view>, 7> kUnits = {{{86400 * kNanosPerSecond, "d"},
                                                                            {3600 * kNanosPerSecond, "h"},
                                                                            {60 * kNanosPerSecond, "min"},
