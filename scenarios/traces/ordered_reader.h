@@ -11,10 +11,10 @@
 namespace poolcast {
 
 /// Makes what a reader yields a trace: times that never go back, counted from the first row (if `rebase`). A row may be
-/// out of order by `reorder` and is put in its place; further out it is a bad row. Owns the log of its reader.
+/// out of order by `reorder` and is put in its place; further out it is a bad row. Keeps the log of its reader alive.
 class OrderedReader final : public TraceReader {
  public:
-  OrderedReader(std::unique_ptr<TraceLog> log, std::unique_ptr<TraceReader> reader, Seconds reorder, bool rebase)
+  OrderedReader(std::shared_ptr<TraceLog> log, std::unique_ptr<TraceReader> reader, Seconds reorder, bool rebase)
       : log_(std::move(log)), reader_(std::move(reader)), reorder_(reorder), rebase_(rebase) {}
 
   bool next(TraceRow& row) override;
@@ -31,7 +31,7 @@ class OrderedReader final : public TraceReader {
 
   bool next_sorted(TraceRow& row);
 
-  std::unique_ptr<TraceLog> log_;
+  std::shared_ptr<TraceLog> log_;
   std::unique_ptr<TraceReader> reader_;
   Seconds reorder_;
   bool rebase_;

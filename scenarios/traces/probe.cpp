@@ -155,7 +155,7 @@ TraceSpec resolve_trace(const TraceSpec& spec, std::vector<std::string>& notes) 
 std::optional<Seconds> find_quantum(const TraceSpec& spec) {
   TraceSpec head = spec;
   head.on_bad_row = TraceSpec::BadRow::kSkip;  // bad rows are reported when the trace is read
-  const auto reader = open_resolved(head, std::make_unique<TraceLog>(spec.file, head.on_bad_row));
+  const auto reader = open_resolved(head, std::make_shared<TraceLog>(spec.file, head.on_bad_row));
   TraceRow row;
   std::int64_t common = 0;
   for (std::uint64_t rows = 0; rows < 1000 && reader->next(row); ++rows)
@@ -171,7 +171,7 @@ TraceProbe probe_trace(const TraceSpec& spec) {
   const TraceSpec resolved = resolve_trace(spec, probe.notes);
   probe.format = resolved.format;
   probe.time_unit = resolved.time_unit;
-  const auto reader = open_resolved(resolved, std::make_unique<TraceLog>(spec.file, TraceSpec::BadRow::kSkip));
+  const auto reader = open_resolved(resolved, std::make_shared<TraceLog>(spec.file, TraceSpec::BadRow::kSkip));
   probe.block_tokens = reader->block_tokens();
   if (spec.spread == TraceSpec::Spread::kUniform) {
     probe.quantum = spec.quantum ? spec.quantum : find_quantum(resolved);

@@ -21,6 +21,6 @@ std::unique_ptr<TraceReader> open_servegen(const TraceSpec& spec, TraceLog& log)
 std::unique_ptr<TraceReader> open_hdf5(const TraceSpec& spec, TraceLog& log);
 
 /// Any of them, put in order and starting at 0, for a resolved spec.
-std::unique_ptr<TraceReader> open_resolved(const TraceSpec& spec, std::unique_ptr<TraceLog> log);
+std::unique_ptr<TraceReader> open_resolved(const TraceSpec& spec, std::shared_ptr<TraceLog> log);
 
 }  // namespace poolcast

@@ -61,7 +61,7 @@ const char* name(TraceFormat format) {
   return "?";
 }
 
-std::unique_ptr<TraceReader> open_resolved(const TraceSpec& spec, std::unique_ptr<TraceLog> log) {
+std::unique_ptr<TraceReader> open_resolved(const TraceSpec& spec, std::shared_ptr<TraceLog> log) {
   auto reader = open_format(spec, *log);
   const bool rebase = spec.format != TraceFormat::kServeGen;  // its window may leave the first rows undrawn
   return std::make_unique<OrderedReader>(std::move(log), std::move(reader), spec.reorder, rebase);
@@ -71,7 +71,7 @@ std::unique_ptr<TraceReader> open_trace(const TraceSpec& spec, TraceFormat* dete
   std::vector<std::string> notes;
   const TraceSpec resolved = resolve_trace(spec, notes);
   if (detected != nullptr) *detected = resolved.format;
-  return open_resolved(resolved, std::make_unique<TraceLog>(spec.file, spec.on_bad_row));
+  return open_resolved(resolved, std::make_shared<TraceLog>(spec.file, spec.on_bad_row));
 }
 
 std::unique_ptr<Source> make_trace_source(const TraceSpec& spec, ClassId cls, std::int32_t priority, std::uint64_t seed,
@@ -86,7 +86,7 @@ std::unique_ptr<Source> make_trace_source(const TraceSpec& spec, ClassId cls, st
     const auto quantum = spec.quantum ? spec.quantum : find_quantum(resolved);
     options.quantum = quantum.value_or(Seconds(0)) / spec.rate_scale;
   }
-  Selection rows(resolved, open_resolved(resolved, std::make_unique<TraceLog>(spec.file, spec.on_bad_row)));
+  Selection rows(resolved, open_resolved(resolved, std::make_shared<TraceLog>(spec.file, spec.on_bad_row)));
   return spec.replay == TraceSpec::Replay::kSessions ? make_session_source(std::move(rows), options)
                                                      : make_timestamp_source(std::move(rows), options);
 }

@@ -21,7 +21,8 @@ enum class Oddity : std::uint8_t {
   kZeroOutput,
   kTimeBackwards,
   kMissingTable,  ///< a ServeGen client or interval without the table it needs
-  kLastFault = kMissingTable,
+  kUnreadable,    ///< nothing can be read from here on
+  kLastFault = kUnreadable,
 
   kCrlf,
   kNoFinalNewline,
