@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,10 @@ namespace {
 struct TraceKeys {
   std::string file;
   std::vector<std::pair<std::string, std::string>> keys;  ///< name and YAML text, of those that were given
+
+  bool given(std::string_view option) const {
+    return std::any_of(keys.begin(), keys.end(), [&](const auto& key) { return key.first == option; });
+  }
 };
 
 const std::pair<const char*, const char*> kKeyOptions[] = {
@@ -92,12 +97,15 @@ void add_stats(CLI::App& app) {
   add_key_options(*command, keys, "the trace: a file, or a folder of sessions or of ServeGen tables");
   add_output_format(*command, arguments->format);
   command->footer(
+      "Bad rows are skipped and counted, unless --on-bad-row stop is given; `trace lint` tells what is wrong with "
+      "them.\n"
       "Of ServeGen tables, which generate rows, the first million is measured unless --limit says otherwise.\n"
       "Example:\n  poolcast trace stats AzureLLMInferenceTrace_code.csv");
   command->callback([keys, arguments] {
     TraceSpec spec = spec_of(*keys);
-    if (spec.format == TraceFormat::kAuto) spec.format = detect_format(spec.file).format;
-    if (spec.format == TraceFormat::kServeGen && spec.limit == 0) spec.limit = kGeneratedRows;
+    if (!keys->given("on-bad-row")) spec.on_bad_row = TraceSpec::BadRow::kSkip;  // counted; `lint` says what they are
+    const TraceFormat format = spec.format == TraceFormat::kAuto ? detect_format(spec.file).format : spec.format;
+    if (format == TraceFormat::kServeGen && spec.limit == 0) spec.limit = kGeneratedRows;
     const TraceStats stats = measure_trace(spec);
     print(arguments->format == "json" ? stats_json(keys->file, stats) : stats_text(keys->file, stats));
   });

@@ -22,11 +22,17 @@ std::string span(double seconds) {
   return seconds < 60 ? human_seconds(seconds) : fmt::format("{} ({:.1f} s)", human_span(seconds), seconds);
 }
 
+/// A time from nanoseconds up; traces have gaps that people's units do not reach.
+std::string short_time(double seconds) {
+  if (seconds < 5e-10) return "0 s";
+  return seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6) : human_seconds(seconds);
+}
+
 std::string rate(double per_s) { return human_number(per_s) + "/s"; }
 
 std::string heading(const std::string& file, TraceFormat format, const std::vector<std::string>& notes) {
   std::string text = fmt::format("{}: {} trace\n", file, name(format));
-  for (const std::string& note : notes) text += wrapped("  ", note) + (note.empty() || note.back() != '\n' ? "\n" : "");
+  for (const std::string& note : notes) text += wrapped("  ", note);
   return text;
 }
 
@@ -37,13 +43,13 @@ std::string gaps_text(const TraceStats& stats) {
   if (gaps.count == 0) return {};
   std::string text = line("gaps", fmt::format("mean {}, cv {}, shortest {}, {} rows at the time of the row before",
                                               human_seconds(gaps.mean_s), human_number(gaps.cv),
-                                              human_seconds(gaps.shortest.length_s), human_count(gaps.zeros)));
+                                              short_time(gaps.shortest.length_s), human_count(gaps.zeros)));
   if (!gaps.longest.empty()) {
     const TraceGap& longest = gaps.longest.front();
     text += line("longest gap", fmt::format("{} from {:.1f} s on, before line {}", human_seconds(longest.length_s),
                                             longest.begin_s, longest.line));
   }
-  if (stats.quantum_s > 0) text += line("timestamps", fmt::format("multiples of {:g} s", stats.quantum_s));
+  if (stats.quantum_s > 0) text += line("timestamps", fmt::format("multiples of {}", short_time(stats.quantum_s)));
   return text;
 }
 
@@ -124,7 +130,8 @@ const char* weight(Oddity oddity) { return is_fault(oddity) ? "fault" : "remark"
 std::string stats_text(const std::string& file, const TraceStats& stats) {
   std::string text = heading(file, stats.format, stats.notes);
   text += line("rows", human_count(stats.rows) + (stats.stopped_at_limit ? " (stopped at the limit)" : ""));
-  if (stats.skipped_rows > 0) text += line("skipped rows", human_count(stats.skipped_rows));
+  if (stats.skipped_rows > 0)
+    text += line("bad rows", human_count(stats.skipped_rows) + " skipped; `poolcast trace lint` lists them");
   if (stats.rows == 0) return text;
   text += line("span", span(stats.span_s));
   if (stats.span_s > 0) text += line("mean rate", rate(stats.mean_rate_per_s()));

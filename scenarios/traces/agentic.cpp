@@ -6,7 +6,6 @@
 
 #include "scenarios/error.h"
 #include "scenarios/traces/agentic_file.h"
-#include "scenarios/traces/hash_blocks.h"
 #include "scenarios/traces/readers.h"
 #include "scenarios/traces/trace_files.h"
 #include "scenarios/traces/trace_row.h"
@@ -24,13 +23,12 @@ class AgenticReader final : public TraceReader {
     if (paths.empty()) throw ConfigError(Location{spec.file}, "", "the folder holds no JSON files");
     std::uint64_t sessions = 0;
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      files_.push_back(
-          Entry{read_agentic_file(paths[i], log), paths[i], static_cast<double>(i) * spec.file_gap.value, sessions, 0});
+      files_.push_back(Entry{read_agentic_file(paths[i], spec.block_tokens.value_or(0), log), paths[i],
+                             static_cast<double>(i) * spec.file_gap.value, sessions, 0});
       sessions += files_.back().file.agents;
-      add_block_size(spec, files_.back());
+      add_block_size(files_.back());
       push(i);
     }
-    blocks_ = std::make_unique<HashBlocks>(block_tokens_, log);
   }
 
   bool next(TraceRow& row) override {
@@ -61,8 +59,8 @@ class AgenticReader final : public TraceReader {
     bool operator>(const Due& other) const { return at != other.at ? at > other.at : file > other.file; }
   };
 
-  void add_block_size(const TraceSpec& spec, const Entry& entry) {
-    const std::int64_t size = spec.block_tokens.value_or(entry.file.block_tokens);
+  void add_block_size(const Entry& entry) {
+    const std::int64_t size = entry.file.block_tokens;
     if (block_tokens_ != 0 && size != block_tokens_)
       throw ConfigError(Location{entry.path}, "block_size",
                         fmt::format("blocks of {} tokens, but the files before have {}", size, block_tokens_));
@@ -86,13 +84,11 @@ class AgenticReader final : public TraceReader {
     row.model = entry.file.models[from.model];
     for (std::uint32_t i = 0; i < from.hash_count; ++i)
       row.hash_ids.push_back((std::uint64_t{index} << 32) | entry.file.hash_ids[from.hash_begin + i]);
-    blocks_->check(row, Place{row.line, 0, {}, {}, entry.path});
   }
 
   std::vector<Entry> files_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::int64_t block_tokens_ = 0;
-  std::unique_ptr<HashBlocks> blocks_;
   std::uint64_t rows_ = 0;
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "scenarios/error.h"
+#include "scenarios/traces/hash_blocks.h"
 #include "scenarios/traces/input_file.h"
 #include "scenarios/traces/text_trace.h"
 
@@ -26,7 +27,8 @@ constexpr int kDeepest = 32;
 /// Walks the requests of a file and of its sub-agents.
 class Walk {
  public:
-  Walk(AgenticFile& file, const std::string& path, TraceLog& log) : file_(file), path_(path), log_(log) {}
+  Walk(AgenticFile& file, const std::string& path, TraceLog& log)
+      : file_(file), path_(path), log_(log), blocks_(file.block_tokens, log) {}
 
   void requests(array list, const std::string& where, std::uint32_t agent, std::uint32_t caller, double start,
                 int depth) {
@@ -109,6 +111,7 @@ class Walk {
       file_.hash_ids.push_back(static_cast<std::uint32_t>(number));
     }
     row.hash_count = static_cast<std::uint32_t>(file_.hash_ids.size() - row.hash_begin);
+    if (row.hash_count > 0 && !blocks_.check(row.hash_count, row.prompt_tokens, place())) row.hash_count = 0;
     return true;
   }
 
@@ -134,13 +137,14 @@ class Walk {
   AgenticFile& file_;
   const std::string& path_;
   TraceLog& log_;
+  HashBlocks blocks_;
   std::string item_;
   std::vector<double> ends_;  // of the last request so far, by agent
 };
 
 }  // namespace
 
-AgenticFile read_agentic_file(const std::string& path, TraceLog& log) {
+AgenticFile read_agentic_file(const std::string& path, std::int64_t block_tokens, TraceLog& log) {
   const WholeFile whole = read_whole(path);
   simdjson::dom::parser parser;
   element root;
@@ -153,6 +157,7 @@ AgenticFile read_agentic_file(const std::string& path, TraceLog& log) {
     throw ConfigError(Location{path}, "", "no session of a coding agent: it has no list `requests`");
   AgenticFile file;
   if (session["block_size"].get(file.block_tokens) != simdjson::SUCCESS || file.block_tokens < 0) file.block_tokens = 0;
+  if (block_tokens != 0) file.block_tokens = block_tokens;
   Walk(file, path, log).requests(list, "requests", 0, UINT32_MAX, 0, 0);
   std::stable_sort(file.rows.begin(), file.rows.end(),
                    [](const AgenticRow& a, const AgenticRow& b) { return a.t < b.t; });

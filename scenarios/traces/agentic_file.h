@@ -32,7 +32,8 @@ struct AgenticFile {
   std::vector<std::uint32_t> hash_ids;
 };
 
-/// Reads a file whole. Bad rows go to `log`. Throws FileError, and ConfigError when it is no such file.
-AgenticFile read_agentic_file(const std::string& path, TraceLog& log);
+/// Reads a file whole. `block_tokens`, when not 0, is believed instead of the file's block_size. Bad rows go to `log`.
+/// Throws FileError, and ConfigError when it is no such file.
+AgenticFile read_agentic_file(const std::string& path, std::int64_t block_tokens, TraceLog& log);
 
 }  // namespace poolcast

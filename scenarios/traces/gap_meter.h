@@ -18,7 +18,7 @@ class GapMeter {
   double quantum_s() const;
 
  private:
-  static constexpr std::size_t kLongest = 16;
+  static constexpr std::size_t kLongest = 64;
 
   void keep_long(const TraceGap& gap);
 

@@ -17,6 +17,8 @@ class HashBlocks {
 
   std::int64_t block_tokens() const { return block_tokens_; }
   void check(TraceRow& row, const Place& place) const;
+  /// The same for a number of ids: whether they fit.
+  bool check(std::int64_t ids, std::int64_t prompt_tokens, const Place& place) const;
 
   /// Whether `ids` hash ids fit a prompt, rounded either way.
   static bool fits(std::int64_t ids, std::int64_t prompt_tokens, std::int64_t block_tokens) {

@@ -15,8 +15,12 @@
 namespace poolcast {
 
 struct InputFile::Handle {
-  gzFile file = nullptr;  // zlib hands plain bytes through when the magic bytes are absent
+  explicit Handle(gzFile opened) : file(opened) {}
   ~Handle() { gzclose(file); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  gzFile file;  // zlib hands plain bytes through when the magic bytes are absent
 };
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
@@ -28,7 +32,7 @@ InputFile::InputFile(std::string path) : path_(std::move(path)) {
   const gzFile file = gzopen(path_.c_str(), "rbe");
   if (file == nullptr) throw FileError(Location{path_}, "", fmt::format("cannot be opened: {}", std::strerror(errno)));
   gzbuffer(file, 1u << 18);
-  handle_ = std::make_unique<Handle>(Handle{file});
+  handle_ = std::make_unique<Handle>(file);
 }
 
 InputFile::~InputFile() = default;

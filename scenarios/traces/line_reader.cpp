@@ -20,14 +20,18 @@ bool LineReader::fill() {
     begin_ = 0;
   }
   if (end_ + kPadding == buffer_.size()) {
-    if (end_ > kLongestLine)
-      throw ConfigError(Location{path(), static_cast<int>(number_ + 1)}, "",
-                        fmt::format("the line is longer than {} MiB", kLongestLine >> 20));
+    check_length(end_);
     buffer_.resize(2 * buffer_.size());
   }
   const std::size_t got = input_.read(buffer_.data() + end_, buffer_.size() - kPadding - end_);
   end_ += got;
   return got > 0;
+}
+
+void LineReader::check_length(std::size_t bytes) const {
+  if (bytes > kLongestLine)
+    throw ConfigError(Location{path(), static_cast<int>(number_ + 1)}, "",
+                      fmt::format("the line is longer than {} MiB", kLongestLine >> 20));
 }
 
 bool LineReader::next(std::string_view& line) {
@@ -44,6 +48,7 @@ bool LineReader::next(std::string_view& line) {
   if (newline == nullptr && begin_ == end_) return false;
   const char* text = buffer_.data() + begin_;
   const char* stop = newline != nullptr ? newline : buffer_.data() + end_;
+  check_length(static_cast<std::size_t>(stop - text));
   begin_ = static_cast<std::size_t>(stop - buffer_.data()) + (newline != nullptr ? 1 : 0);
   ended_without_newline_ = newline == nullptr;
   ++number_;

@@ -33,6 +33,7 @@ class LineReader {
 
  private:
   bool fill();
+  void check_length(std::size_t bytes) const;
 
   InputFile input_;
   std::vector<char> buffer_;  // [begin_, end_) is not yet handed out; kPadding bytes are kept behind it

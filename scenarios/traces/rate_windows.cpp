@@ -43,11 +43,13 @@ double RateWindows::quiet_head_s() const {
       std::max<std::size_t>(1, static_cast<std::size_t>(kLeastShare * static_cast<double>(bins_.size())));
   std::uint64_t before = 0;
   double found = 0;
-  for (std::size_t end = 1; end < bins_.size(); ++end) {
+  for (std::size_t end = 1; end <= bins_.size() / 2; ++end) {
     before += bins_[end - 1];
     const double rate = static_cast<double>(before) / static_cast<double>(end);
     const double rest = static_cast<double>(rows_ - before) / static_cast<double>(bins_.size() - end);
-    if (end >= least && rate < kQuiet * rest) found = static_cast<double>(end) * width_s_;
+    if (end < least) continue;
+    if (rate >= kQuiet * rest) break;  // a lively start and then a silence is no quiet head
+    found = static_cast<double>(end) * width_s_;
   }
   return found;
 }

@@ -24,8 +24,8 @@ class RateWindows {
   /// The trace from its first to its last row in about `count` windows (whole bins each). Empty for a trace of no
   /// length.
   std::vector<RateWindow> windows(std::size_t count) const;
-  /// The end of the quiet beginning: the longest head of the trace, at least a hundredth of it, whose rate is below a
-  /// fifth of the mean of the rest. 0 when there is none.
+  /// The end of the quiet beginning: the longest head of the trace, between a hundredth and half of it, at whose every
+  /// moment the rate so far is below a fifth of the rate of the rest. 0 when there is none.
   double quiet_head_s() const;
 
  private:

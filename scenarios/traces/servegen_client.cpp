@@ -202,8 +202,7 @@ ServeGenTables read_servegen_client(const ServeGenClient& client, TraceLog& log)
     const std::string what = client.tables.empty()
                                  ? fmt::format("the client {} has a rate but no file of length tables", client.number)
                                  : "an interval with a rate but no length table";
-    log.bad_row(Oddity::kMissingTable, Place{interval.line, 0, {}, {}, client.rates},
-                what + "; such intervals are left out with on_bad_row: skip");
+    log.bad_row(Oddity::kMissingTable, Place{interval.line, 0, {}, {}, client.rates}, what);
   }
   return tables;
 }

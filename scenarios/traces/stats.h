@@ -28,7 +28,7 @@ struct GapStats {
   std::uint64_t first_zero_line = 0;
   std::uint64_t tiny = 0;         ///< above 0 and below 10 us
   TraceGap shortest;              ///< above 0
-  std::vector<TraceGap> longest;  ///< the 16 longest, longest first
+  std::vector<TraceGap> longest;  ///< the 64 longest, longest first
 };
 
 /// What a trace holds.

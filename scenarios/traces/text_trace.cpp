@@ -15,9 +15,9 @@ bool check_lengths(TraceRow& row, const Place& place, TraceLog& log) {
     log.bad_row(Oddity::kNegativeTokens, place,
                 fmt::format("negative token count: prompt {}, output {}", row.prompt_tokens, row.output_tokens));
   } else if (row.prompt_tokens == 0) {
-    log.bad_row(Oddity::kZeroPrompt, place, "the prompt has 0 tokens; such rows are left out with on_bad_row: skip");
+    log.bad_row(Oddity::kZeroPrompt, place, "the prompt has 0 tokens");
   } else {
-    log.bad_row(Oddity::kZeroOutput, place, "the output has 0 tokens; such rows are left out with on_bad_row: skip");
+    log.bad_row(Oddity::kZeroOutput, place, "the output has 0 tokens");
   }
   return false;
 }

@@ -45,7 +45,7 @@ constexpr std::array<Words, kOddities> kWords = {{
 }};
 
 std::string where(const Place& place) {
-  std::string text(place.file);
+  std::string text(place.file.substr(place.file.find_last_of('/') + 1));
   if (place.line > 0) text += fmt::format("{}{}", text.empty() ? "" : ":", place.line);
   if (!place.item.empty()) text += fmt::format("{}{}", text.empty() ? "" : ": ", place.item);
   return text;
@@ -64,7 +64,7 @@ void TraceLog::bad_row(Oddity fault, const Place& place, const std::string& mess
   if (!collecting_ && on_bad_row_ == TraceSpec::BadRow::kStop) {
     const Location at{place.file.empty() ? file_ : std::string(place.file), static_cast<int>(place.line), place.column,
                       std::string(place.text.substr(0, 1 << 16))};
-    throw ConfigError(at, place.item, message);
+    throw ConfigError(at, place.item, message, "on_bad_row: skip leaves such rows out");
   }
   if (wants(fault)) add(fault, place, message);
   ++counts_[static_cast<std::size_t>(fault)];
