@@ -38,6 +38,8 @@ const char* title(Metric metric) {
       return "E2E";
     case Metric::kQueueDelay:
       return "queue delay";
+    case Metric::kNtpot:
+      return "NTPOT";
     case Metric::kTtftFromSent:
       return "TTFT from sent";
     case Metric::kE2eFromSent:
