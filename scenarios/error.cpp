@@ -69,6 +69,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+/// Whether `text` is `start` and more: "h100" is an unfinished "h100-sxm", "msec" an overdone "ms".
+bool extends(std::string_view text, std::string_view start, std::size_t least) {
+  return start.size() >= least && text.substr(0, start.size()) == start;
+}
+
 }  // namespace
 
 ConfigError::ConfigError(const Location& at, std::string_view key_path, std::string_view message, std::string_view hint)
@@ -96,27 +101,30 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   constexpr std::size_t kLongestWord = 100;
   if (word.empty() || word.size() > kLongestWord) return {};
   const std::string wanted = lower(word);
-  const std::size_t near_enough = std::max<std::size_t>(1, word.size() / 3);
+  const std::size_t near_enough = std::max<std::size_t>(word.size() > 2 ? 1 : 0, word.size() / 3);
   std::string_view best;
   std::size_t best_distance = near_enough + 1;
   for (std::string_view candidate : candidates) {
     const std::string known = lower(candidate);
-    // An unfinished name ("h100" for "h100-sxm") is a slip too, the least likely one.
-    const bool unfinished = wanted.size() >= 3 && known.compare(0, wanted.size(), wanted) == 0;
-    const std::size_t distance =
-        unfinished ? std::min(near_enough, edit_distance(wanted, known)) : edit_distance(wanted, known);
+    std::size_t distance = edit_distance(wanted, known);
+    if (extends(known, wanted, 3) || extends(wanted, known, 2)) distance = std::min(distance, near_enough);
     if (distance < best_distance) best_distance = distance, best = candidate;
   }
   return best;
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string_view>& allowed) {
+std::string spelling_hint(std::string_view word, const std::vector<std::string_view>& allowed) {
   const std::string_view near = nearest(word, allowed);
-  if (!near.empty()) return "; did you mean \"" + std::string(near) + "\"?";
+  if (!near.empty()) return "did you mean \"" + std::string(near) + "\"?";
   if (allowed.empty()) return {};
-  std::string text = "; one of ";
+  std::string text = "one of ";
   for (std::size_t i = 0; i < allowed.size(); ++i) text.append(i == 0 ? "" : ", ").append(allowed[i]);
   return text;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& allowed) {
+  const std::string hint = spelling_hint(word, allowed);
+  return hint.empty() ? hint : "; " + hint;
 }
 
 }  // namespace poolcast

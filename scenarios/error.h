@@ -39,7 +39,11 @@ std::string quote(std::string_view text);
 /// The candidate nearest to `word` by edit distance, or empty when none is near enough to be a likely slip.
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 
-/// `; did you mean "x"?` or the list of what is allowed: `; one of a, b, c`.
+/// `did you mean "x"?`, or else `one of a, b, c`; empty when nothing is allowed.
+std::string spelling_hint(std::string_view word, const std::vector<std::string_view>& allowed);
+
+/// The same behind a semicolon, for the end of a message: `; did you mean "x"?` or the list of what is allowed: `; one
+/// of a, b, c`.
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& allowed);
 
 }  // namespace poolcast

@@ -10,7 +10,7 @@ namespace {
 const Accelerator& find_accelerator(const YamlNode& node, const Catalog& catalog) {
   if (const Accelerator* const known = catalog.accelerator(node.text())) return *known;
   node.fail("the catalog has no accelerator " + quote(node.text()),
-            std::string_view(suggestion(node.text(), catalog.accelerator_names())).substr(2));
+            spelling_hint(node.text(), catalog.accelerator_names()));
 }
 
 template <class T>

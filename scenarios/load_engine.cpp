@@ -175,9 +175,8 @@ EngineEntry load_engine(const YamlNode& node, const Accelerator& accelerator, co
       context.catalog.engine_defaults(engine.kind, engine.version, accelerator, usage, layout.devices());
   if (!defaults) {
     const YamlNode version = deepest(node, {"version"});
-    const std::string known = suggestion(engine.version, context.catalog.engine_versions(engine.kind));
     version.fail(fmt::format("the catalog has no {} {}", engine.kind, quote(engine.version)),
-                 std::string_view(known).substr(std::min<std::size_t>(2, known.size())));
+                 spelling_hint(engine.version, context.catalog.engine_versions(engine.kind)));
   }
   engine.args = defaults->args;
   engine.args.max_model_len = 0;  // by the model, in complete_pool

@@ -19,7 +19,7 @@ std::size_t find_pool(const std::vector<PoolEntry>& pools, const YamlNode& node)
     if (pools[i].name == node.text()) return i;
     names.push_back(pools[i].name);
   }
-  node.fail("no pool is named " + quote(node.text()), std::string_view(suggestion(node.text(), names)).substr(2));
+  node.fail("no pool is named " + quote(node.text()), spelling_hint(node.text(), names));
 }
 
 /// Names every pool when the file names none.

@@ -105,8 +105,8 @@ std::string lower(std::string text) {
 DollarsPerHour listed_price(const YamlNode& node, const Accelerator& accelerator, const Catalog& catalog) {
   std::vector<std::string> names;
   for (const PriceEntry& entry : catalog.prices()) {
-    names.push_back(lower(entry.provider + "/" + entry.instance));
-    if (names.back() != lower(node.text())) continue;
+    names.push_back(entry.provider + "/" + entry.instance);
+    if (lower(names.back()) != lower(node.text())) continue;
     if (!entry.accelerator.empty() && entry.accelerator != accelerator.name) {
       node.fail(
           fmt::format("{} is listed for {}, and this pool has {}", node.text(), entry.accelerator, accelerator.name));

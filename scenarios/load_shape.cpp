@@ -10,8 +10,7 @@ constexpr std::int64_t kLargestSize = 100'000'000;  // of any dimension: product
 
 const TransformerShape& find_shape(const YamlNode& node, const Catalog& catalog) {
   if (const auto* const known = catalog.model(node.text())) return known->shape;
-  node.fail("the catalog has no model " + quote(node.text()),
-            std::string_view(suggestion(node.text(), catalog.model_names())).substr(2));
+  node.fail("the catalog has no model " + quote(node.text()), spelling_hint(node.text(), catalog.model_names()));
 }
 
 /// A size; one that `size` does not hold yet must be there.

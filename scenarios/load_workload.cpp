@@ -66,8 +66,7 @@ const LogicalModel& find_model(MappingReader& reader, const std::vector<LogicalM
     if (node && model.name == node->text()) return model;
     names.push_back(model.name);
   }
-  if (node)
-    node->fail("no model is named " + quote(node->text()), std::string_view(suggestion(node->text(), names)).substr(2));
+  if (node) node->fail("no model is named " + quote(node->text()), spelling_hint(node->text(), names));
   if (models.size() > 1) reader.node().fail("missing key \"model\": the scenario has several");
   return models.front();
 }
@@ -81,7 +80,7 @@ const ClassEntry& find_class(MappingReader& reader, const LogicalModel& model) {
   }
   if (node) {
     node->fail("model " + quote(model.name) + " has no class " + quote(node->text()),
-               std::string_view(suggestion(node->text(), names)).substr(2));
+               spelling_hint(node->text(), names));
   }
   if (names.size() > 1) reader.node().fail("missing key \"class\": model " + quote(model.name) + " has several");
   return model.classes.front();

@@ -94,7 +94,9 @@ class Override {
     }
     if (node.is_mapping() && index == 0) return descend(node, close + 1, "");  // a list of one without its dash
     if (!node.is_list()) fail(walked(at) + " is not a list");
-    if (index >= node.size()) fail(fmt::format("{} has {} entries, counted from 0", walked(at), node.size()));
+    if (index >= node.size())
+      fail(
+          fmt::format("{} has {} {}, counted from 0", walked(at), node.size(), node.size() == 1 ? "entry" : "entries"));
     return node.with_item(index, descend(node.items()[index], close + 1, ""));
   }
 
@@ -147,22 +149,22 @@ class Override {
 
   /// A key may hold dots (`p99.9`, a pool named `v1.5`): the longest one that is there wins, then the next dot.
   std::size_t key_end(const YamlNode& node, std::size_t at) const {
-    std::size_t end = 0;
+    std::size_t end = percentile_end(at);
     if (node.is_mapping()) {
       for (const auto& [key, value] : node.entries()) {
         if (continues_with(key, at)) end = std::max(end, at + key.size());
       }
     }
-    if (end > 0) return end;
-    end = std::min(path_.find_first_of(".[", at), path_.size());
-    const bool is_percentile = path_[at] == 'p' && end + 1 < path_.size() && path_[end] == '.' &&
-                               std::all_of(path_.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                                           path_.begin() + static_cast<std::ptrdiff_t>(end), is_digit) &&
-                               is_digit(path_[end + 1]);
-    return is_percentile ? std::min(path_.find_first_of(".[", end + 1), path_.size()) : end;
+    return end > 0 ? end : std::min(path_.find_first_of(".[", at), path_.size());
   }
 
-  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+  /// End of a percentile with a fraction, `p99.9`, or 0.
+  std::size_t percentile_end(std::size_t at) const {
+    const std::size_t dot = path_.find_first_not_of("0123456789", at + 1);
+    if (path_[at] != 'p' || dot == at + 1 || dot >= path_.size() || path_[dot] != '.') return 0;
+    const std::size_t end = std::min(path_.find_first_not_of("0123456789", dot + 1), path_.size());
+    return end > dot + 1 ? end : 0;
+  }
 
   YamlNode spelt_out(const YamlNode& node, std::string_view key, std::size_t at) const {
     for (const ShortForm& form : kShortForms) {

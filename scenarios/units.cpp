@@ -117,8 +117,7 @@ NumberPrefix read_number(const YamlNode& node, std::string_view text, std::size_
 [[noreturn]] void fail_unit(const YamlNode& node, std::string_view text, std::size_t at,
                             const std::vector<std::string_view>& known) {
   const std::string_view unit = text.substr(at);
-  node.fail_at(at, "unknown unit " + quote(unit) + " in " + quote(text),
-               std::string_view(suggestion(unit, known)).substr(2));
+  node.fail_at(at, "unknown unit " + quote(unit) + " in " + quote(text), spelling_hint(unit, known));
 }
 
 double read_quantity(const YamlNode& node, const Dimension& dimension) {

@@ -176,7 +176,7 @@ class YamlBuilder : public YAML::EventHandler {
     place_value(std::move(data));
   }
   [[noreturn]] void fail_key(Place at) const {
-    throw ConfigError(Data::location(source_, at), "", "a key must be a single word or text");
+    throw ConfigError(Data::location(source_, at), "", "a list or a mapping cannot be a key; is a bracket not closed?");
   }
   void place_value(std::shared_ptr<const Data> value) {
     if (open_.empty()) {
@@ -263,7 +263,7 @@ std::int64_t YamlNode::integer(std::int64_t min, std::int64_t max) const {
     if (in_range) value = static_cast<std::int64_t>(real);
   }
   if (in_range && value >= min && value <= max) return value;
-  if (max == INT64_MAX && min != INT64_MIN) {
+  if (in_range && value < min && max == INT64_MAX) {
     fail("must be a whole number of at least " + std::to_string(min) + ", got " + quote(word));
   }
   fail("must be a whole number from " + std::to_string(min) + " to " + std::to_string(max) + ", got " + quote(word));
@@ -287,7 +287,7 @@ std::size_t YamlNode::choice(const std::vector<std::string_view>& allowed) const
   const std::string& word = text();
   const auto found = std::find(allowed.begin(), allowed.end(), word);
   if (found != allowed.end()) return static_cast<std::size_t>(found - allowed.begin());
-  fail("unknown value " + quote(word), std::string_view(suggestion(word, allowed)).substr(2));
+  fail("unknown value " + quote(word), spelling_hint(word, allowed));
 }
 
 bool YamlNode::quoted() const { return data_->quoted; }
@@ -419,6 +419,24 @@ std::size_t first_bad_byte(std::string_view text) {
   throw ConfigError(place, "", std::string("not plain UTF-8 text: byte ") + shown);
 }
 
+/// The library names grammar rules; the user wants to know what to look at.
+std::string in_our_words(const std::string& message, const Location& at) {
+  const std::string indentation = at.source_line.substr(0, at.source_line.find_first_not_of(" \t"));
+  if (indentation.find('\t') != std::string::npos) return "a tab cannot indent, only blanks can";
+  constexpr std::pair<const char*, const char*> kWords[] = {
+      {YAML::ErrorMsg::END_OF_MAP, "the indentation does not fit the lines above"},
+      {YAML::ErrorMsg::END_OF_SEQ, "the indentation does not fit the lines above"},
+      {YAML::ErrorMsg::END_OF_MAP_FLOW, "a \"{\" is not closed, or a comma is missing"},
+      {YAML::ErrorMsg::END_OF_SEQ_FLOW, "a \"[\" is not closed, or a comma is missing"},
+      {YAML::ErrorMsg::MAP_VALUE, "a \":\" where no value can begin; text that holds one needs quotes"},
+      {YAML::ErrorMsg::UNKNOWN_ANCHOR, "this alias stands for nothing; no anchor has its name"},
+      {YAML::ErrorMsg::UNKNOWN_TOKEN, "no value can begin like this; text that does needs quotes"}};
+  for (const auto& [library, ours] : kWords) {
+    if (message == library) return ours;
+  }
+  return message;
+}
+
 }  // namespace
 
 YamlNode parse_yaml(const std::string& name, std::string_view text, bool one_line) {
@@ -436,8 +454,8 @@ YamlNode parse_yaml(const std::string& name, std::string_view text, bool one_lin
     YamlBuilder rest(source);
     if (parser.HandleNextDocument(rest)) throw ConfigError(Location{name}, "", "holds more than one YAML document");
   } catch (const YAML::Exception& fault) {
-    const Place at{fault.mark.line + 1, fault.mark.column + 1};
-    throw ConfigError(YamlNode::Data::location(source, at), "", "not valid YAML: " + fault.msg);
+    const Location at = YamlNode::Data::location(source, Place{fault.mark.line + 1, fault.mark.column + 1});
+    throw ConfigError(at, "", "not valid YAML: " + in_our_words(fault.msg, at));
   }
   auto root = builder.root();
   if (!root) {
@@ -474,8 +492,14 @@ bool MappingReader::has(std::string_view key) const { return mapping_.find(key).
 
 YamlNode MappingReader::required(const std::string& key) {
   auto value = optional(key);
-  if (!value) mapping_.fail("missing key " + quote(key));
-  return *value;
+  if (value) return *value;
+  std::vector<std::string> others;
+  for (const auto& [name, ignored] : mapping_.entries()) {
+    if (asked_.count(name) == 0) others.push_back(name);
+  }
+  const std::string_view slip = nearest(key, {others.begin(), others.end()});
+  if (!slip.empty()) fail_at_key(slip, "unknown key", "did you mean " + quote(key) + "?");
+  mapping_.fail("missing key " + quote(key));
 }
 
 std::optional<YamlNode> MappingReader::optional(const std::string& key) {
@@ -499,19 +523,15 @@ std::pair<std::size_t, YamlNode> MappingReader::one_of(const std::vector<std::st
   return *chosen;
 }
 
-void MappingReader::not_modelled_yet(const std::vector<std::string>& keys) {
+void MappingReader::not_modelled_yet(const std::vector<std::string>& keys) const {
   for (const std::string& key : keys) {
-    asked_.insert(key);
     if (has(key)) fail_at_key(key, "this key is known but not modelled yet");
   }
 }
 
 void MappingReader::finish() const {
   for (const auto& [key, value] : mapping_.entries()) {
-    if (asked_.count(key) != 0) continue;
-    const std::vector<std::string_view> known(asked_.begin(), asked_.end());
-    const std::string hint = suggestion(key, known);
-    fail_at_key(key, "unknown key", hint.empty() ? std::string_view() : std::string_view(hint).substr(2));
+    if (asked_.count(key) == 0) fail_at_key(key, "unknown key", spelling_hint(key, {asked_.begin(), asked_.end()}));
   }
 }
 

@@ -104,7 +104,7 @@ class MappingReader {
   /// Keys of which exactly one must be there: its index in `keys` and its value.
   std::pair<std::size_t, YamlNode> one_of(const std::vector<std::string>& keys);
   /// Keys that the format knows and the program does not model yet: an error that says so.
-  void not_modelled_yet(const std::vector<std::string>& keys);
+  void not_modelled_yet(const std::vector<std::string>& keys) const;
   /// Throws at the first key that nobody asked for.
   void finish() const;
 

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The section routing.
+#include <catch2/catch.hpp>
+
+#include "tests/support/scenario_text.h"
+
+using poolcast::testing::fault;
+
+TEST_CASE("an unknown policy is an error") {
+  CHECK(fault("policy: weighted, ", "policy: wieghted, ") ==
+        R"(s.yaml:35:21: routing.gateway.policy: unknown value "wieghted"
+  gateway: {policy: wieghted, weights: {a: 3, b: 1}}
+                    ^ did you mean "weighted"?)");
+}
+
+TEST_CASE("a policy far from any lists them all") {
+  CHECK(fault("policy: weighted, weights: {a: 3, b: 1}", "policy: prefix-affinity") ==
+        R"(s.yaml:35:21: routing.gateway.policy: unknown value "prefix-affinity"
+  gateway: {policy: prefix-affinity}
+                    ^ one of least-request, power-of-two, random, round-robin, weighted)");
+}
+
+TEST_CASE("a weight for a pool that does not exist is an error") {
+  CHECK(fault("weights: {a: 3, b: 1}", "weights: {a: 3, bb: 1}") ==
+        R"(s.yaml:35:47: routing.gateway.weights.bb: unknown key
+  gateway: {policy: weighted, weights: {a: 3, bb: 1}}
+                                              ^ one of a, b)");
+}
+
+TEST_CASE("weights that sum to zero is an error") {
+  CHECK(fault("weights: {a: 3, b: 1}", "weights: {a: 0, b: 0}") ==
+        R"(s.yaml:35:40: routing.gateway.weights: every weight is zero: no pool would take traffic
+  gateway: {policy: weighted, weights: {a: 0, b: 0}}
+                                       ^)");
+}
+
+TEST_CASE("weights that the policy does not read is an error") {
+  CHECK(fault("policy: weighted, ", "policy: round-robin, ") ==
+        R"(s.yaml:35:34: routing.gateway.weights: only the policy weighted reads weights, and the policy is round-robin
+  gateway: {policy: round-robin, weights: {a: 3, b: 1}}
+                                 ^)");
+}
+
+TEST_CASE("an endpoint picker's configuration is not modelled yet") {
+  CHECK(fault("measure:", R"(  pool: {config: epp.yaml}
+measure:)") ==
+        R"(s.yaml:36:10: routing.pool.config: this key is known but not modelled yet
+  pool: {config: epp.yaml}
+         ^)");
+}
+
+TEST_CASE("sticky traffic is not modelled yet") {
+  CHECK(fault("{policy: weighted, ", "{sticky: user, policy: weighted, ") ==
+        R"(s.yaml:35:13: routing.gateway.sticky: this key is known but not modelled yet
+  gateway: {sticky: user, policy: weighted, weights: {a: 3, b: 1}}
+            ^)");
+}
+
+TEST_CASE("routing for a pool that does not exist is an error") {
+  CHECK(fault("measure:", R"(  pools: {c: {policy: random}}
+measure:)") ==
+        R"(s.yaml:36:11: routing.pools.c: unknown key
+  pools: {c: {policy: random}}
+          ^ one of a, b)");
+}
