@@ -53,6 +53,12 @@ std::int64_t LengthSampler::sample(RandomStream& random) const {
   return spec_.min;
 }
 
+LengthSpec at_least_one(LengthSpec spec) {
+  spec.min = std::max<std::int64_t>(spec.min, 1);
+  spec.max = std::max<std::int64_t>(spec.max, 1);
+  return spec;
+}
+
 ThinkSampler::ThinkSampler(const ThinkSpec& spec) : spec_(spec) {
   if (spec.mean.value <= 0) spec_.kind = ThinkSpec::Kind::kFixed, spec_.mean = Seconds(0);
   if (spec_.kind == ThinkSpec::Kind::kLognormal) lognormal_parameters(spec.mean.value, spec.cv, mu_, sigma_);

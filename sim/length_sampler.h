@@ -29,6 +29,9 @@ class LengthSampler {
   AliasTable table_;
 };
 
+/// The same lengths, none below 1: for prompts, outputs and turns, of which a request or a session needs one.
+LengthSpec at_least_one(LengthSpec spec);
+
 /// Draws times of thinking from a ThinkSpec.
 class ThinkSampler {
  public:

@@ -15,8 +15,8 @@ class SynthSource final : public Source {
         cls_(cls),
         priority_(priority),
         arrivals_(spec.arrivals, RandomStream(seed, "arrivals/" + name)),
-        prompt_(spec.prompt_tokens),
-        output_(spec.output_tokens),
+        prompt_(at_least_one(spec.prompt_tokens)),
+        output_(at_least_one(spec.output_tokens)),
         prompt_stream_(seed, "prompt/" + name),
         output_stream_(seed, "output/" + name) {
     advance();

@@ -125,6 +125,18 @@ TEST_CASE("A synthetic source stops at its count, or at its instant") {
   CHECK(rows > 300);
 }
 
+TEST_CASE("A request has at least one token each way, whatever its distributions") {
+  SynthSpec spec = some_load();
+  spec.prompt_tokens.min = spec.output_tokens.min = 0;
+  spec.prompt_tokens.mean = spec.output_tokens.mean = 0.6;
+  const auto source = make_source(spec, ClassId(0u), 0, 7, "w");
+  while (source->peek() != kNever) {
+    const Arrival a = source->pop();
+    REQUIRE(a.prompt_tokens >= 1);
+    REQUIRE(a.output_tokens >= 1);
+  }
+}
+
 TEST_CASE("A closed loop keeps every user at one request, with think time after its end") {
   ClosedLoopSpec spec;
   spec.users = 4;
