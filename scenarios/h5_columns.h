@@ -30,7 +30,8 @@ struct H5Column {
 /// `std::_Exit`: HDF5 1.10 crashes in its own exit handler once a file could not be closed.
 class H5Columns {
  public:
-  static constexpr std::size_t kChunkRows = 65'536;
+  /// Small enough that a short table makes a small file and that the buffers stay in the cache of a core.
+  static constexpr std::size_t kChunkRows = 4'096;
 
   /// Creates or replaces the file at `path`, with the columns in the group `group`.
   H5Columns(const std::string& path, std::string shown_path, const std::string& group, std::vector<H5Column> columns);

@@ -23,7 +23,7 @@ std::string one_line(const Json& value) {
 
 /// `used` columns of the line stand before the value; a comma must fit behind it.
 void write(const Json& value, std::size_t depth, std::size_t used, std::string& out) {
-  constexpr std::size_t kColumns = 180;
+  constexpr std::size_t kColumns = 200;
   const std::string flat = one_line(value);
   if (!value.is_structured() || value.empty() || used + flat.size() + 1 <= kColumns) {
     out += flat;

@@ -215,11 +215,17 @@ std::string engine(const Summary& s) {
                      human_count(s.events), warm_up);
 }
 
+std::string left_out(const Summary& s) {
+  std::string text;
+  for (const std::string& part : s.facts.fidelity) text += (text.empty() ? "" : "; ") + part;
+  return text.empty() ? text : wrapped("Left out    ", text);
+}
+
 }  // namespace
 
 std::string summary_text(const Summary& s) {
   return head(s) + warnings(s) + requests(s) + latency(s) + latency_of_classes(s) + objectives(s) + pools(s) + use(s) +
-         rates(s) + costs(s) + curves(s) + notes(s) + engine(s);
+         rates(s) + costs(s) + curves(s) + notes(s) + engine(s) + left_out(s);
 }
 
 }  // namespace poolcast

@@ -34,12 +34,12 @@ void clean_up_and_leave(int signal) {
 }
 
 /// An interrupted program leaves no half files. A signal that the parent had ignored (nohup) stays ignored. A closed
-/// pipe is an error of write(2), told like any other, and not a silent death.
+/// pipe and a limit on file sizes are errors of write(2), told like any other, and not a silent death.
 void set_up_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     if (std::signal(signal, clean_up_and_leave) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
-  std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);
 }
 
 void add_commands(CLI::App& app, int& status) {

@@ -51,7 +51,7 @@ class ProgressLine {
 
 struct Arguments {
   RunOptions run;
-  std::optional<std::uint64_t> seed;
+  std::optional<std::int64_t> seed;
   bool no_requests = false;
   std::string format = "text";
 };
@@ -84,7 +84,9 @@ void add_run(CLI::App& app, int&) {
   command->add_option("SCENARIO", arguments->run.scenario, "the scenario file (YAML)")->required();
   command->add_option("--out", arguments->run.out, "folder for summary.json and results.h5 (made when missing)")
       ->type_name("DIR");
-  command->add_option("--seed", arguments->seed, "seed of the random streams, instead of the file's")->type_name("N");
+  command->add_option("--seed", arguments->seed, "seed of the random streams, instead of the file's")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--set", arguments->run.overrides, "change a key of the scenario; can be repeated")
       ->type_name("path.to.key=value")
       ->allow_extra_args(false);

@@ -35,6 +35,13 @@ const CLI::App& reached(const CLI::App& app) {
   return parsed.empty() ? app : reached(*parsed.back());
 }
 
+/// "; one of run, check".
+std::string one_of(const CLI::App& app) {
+  std::string text;
+  for (const CLI::App* command : subcommands_of(app)) text += (text.empty() ? "; one of " : ", ") + command->get_name();
+  return text;
+}
+
 std::string unknown_argument(const CLI::App& app, const CLI::App& command) {
   const std::vector<std::string> rest = app.remaining(true);  // those that the commands did not take, too
   std::vector<std::string> owned;
@@ -65,6 +72,7 @@ void check_command_words(const CLI::App& app, const std::vector<std::string>& ar
     }
     command = next;
   }
+  if (!subcommands_of(*command).empty()) throw ConfigError(full_name(*command) + ": no command" + one_of(*command));
 }
 
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {

@@ -26,6 +26,8 @@ using poolcast::testing::write_file;
 
 namespace {
 
+constexpr auto kChunk = static_cast<std::int64_t>(H5Columns::kChunkRows);
+
 ResultsHeader example_header() {
   return {"0.1.0", 18446744073709551615u, "sha256:abc", {"chat", "batch"}, {"llama"}, {"h100", "größer"}, {2, 1}};
 }
@@ -155,7 +157,7 @@ void write_example(const std::string& path, std::int64_t rows) {
 }  // namespace
 
 TEST_CASE("Every row comes back from results.h5 as it was, over the border of a chunk too") {
-  const std::int64_t rows = GENERATE(0, 1, 65'535, 65'536, 150'000);
+  const std::int64_t rows = GENERATE(0, 1, kChunk - 2, kChunk - 1, kChunk, 5 * kChunk);
   const TemporaryFolder folder;
   write_example(folder.file("results.h5"), rows);
   const Reader reader(folder.file("results.h5"));
