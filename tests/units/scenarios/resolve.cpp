@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/resolve.h"
+
+#include <catch2/catch.hpp>
+
+#include "scenarios/build.h"
+#include "tests/support/scenario_text.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace poolcast;
+using namespace poolcast::testing;
+
+namespace {
+
+void check_same(const VllmArgs& a, const VllmArgs& b) {
+  CHECK(a.max_num_seqs == b.max_num_seqs);
+  CHECK(a.max_num_batched_tokens == b.max_num_batched_tokens);
+  CHECK(a.max_model_len == b.max_model_len);
+  CHECK(a.block_size == b.block_size);
+  CHECK(a.num_gpu_blocks == b.num_gpu_blocks);
+  CHECK(a.enable_chunked_prefill == b.enable_chunked_prefill);
+  CHECK(a.long_prefill_token_threshold == b.long_prefill_token_threshold);
+  CHECK(a.policy == b.policy);
+  CHECK(a.scheduler_reserve_full_isl == b.scheduler_reserve_full_isl);
+  CHECK(a.watermark == b.watermark);
+}
+
+void check_same(const StepCurve& a, const StepCurve& b) {
+  const std::vector<PrefillChunk> chunks = {{512, 0}, {64, 4096}};
+  for (std::int64_t decodes : {0, 1, 7, 300}) {
+    StepShape shape;
+    shape.prefill = chunks;
+    shape.decode_requests = decodes;
+    shape.decode_context = decodes * 1234;
+    shape.tokens = 576 + decodes;
+    shape.sampled = decodes + 1;
+    CHECK(a.step(shape).value == b.step(shape).value);
+    CHECK(a.in_range(shape) == b.in_range(shape));
+  }
+}
+
+void check_same(const PoolSpec& a, const PoolSpec& b) {
+  CHECK(a.name == b.name);
+  CHECK(a.replicas == b.replicas);
+  CHECK(a.devices_per_replica == b.devices_per_replica);
+  CHECK(a.max_pending_requests == b.max_pending_requests);
+  CHECK(a.price_per_replica.value == b.price_per_replica.value);
+  check_same(a.engine, b.engine);
+  check_same(*a.curve, *b.curve);
+}
+
+void check_same(const ClassSpec& a, const ClassSpec& b) {
+  CHECK(a.name == b.name);
+  CHECK(a.model == b.model);
+  CHECK(a.priority == b.priority);
+  CHECK(a.timeout == b.timeout);
+  CHECK(a.patience == b.patience);
+  REQUIRE(a.objectives.size() == b.objectives.size());
+  for (std::size_t i = 0; i < a.objectives.size(); ++i) {
+    CHECK(a.objectives[i].metric == b.objectives[i].metric);
+    CHECK(a.objectives[i].percentile == b.objectives[i].percentile);
+    CHECK(a.objectives[i].limit == b.objectives[i].limit);
+  }
+}
+
+void check_same(const ModelSpec& a, const ModelSpec& b) {
+  CHECK(a.name == b.name);
+  CHECK(a.context_limit == b.context_limit);
+  CHECK(a.output_limit == b.output_limit);
+  CHECK(a.on_too_long == b.on_too_long);
+  REQUIRE(a.implementations.size() == b.implementations.size());
+  for (std::size_t i = 0; i < a.implementations.size(); ++i) {
+    CHECK(a.implementations[i].pool == b.implementations[i].pool);
+    CHECK(a.implementations[i].context_limit == b.implementations[i].context_limit);
+  }
+}
+
+/// Two sources that bring the same requests, as far as they come without answers.
+void check_same(Source& a, Source& b) {
+  for (int i = 0; i < 50 && a.peek() != kNever; ++i) {
+    REQUIRE(a.peek() == b.peek());
+    const Arrival left = a.pop(), right = b.pop();
+    CHECK(left.intended == right.intended);
+    CHECK(left.cls == right.cls);
+    CHECK(left.prompt_tokens == right.prompt_tokens);
+    CHECK(left.output_tokens == right.output_tokens);
+    CHECK(left.priority == right.priority);
+    CHECK(left.session == right.session);
+  }
+  CHECK(a.peek() == b.peek());
+}
+
+void check_same(const SimulationSpec& a, const SimulationSpec& b) {
+  CHECK(a.seed == b.seed);
+  CHECK(a.routing.gateway.name == b.routing.gateway.name);
+  CHECK(a.routing.gateway.weights == b.routing.gateway.weights);
+  CHECK(a.measure.warm_up == b.measure.warm_up);
+  CHECK(a.measure.warm_up_requests == b.measure.warm_up_requests);
+  CHECK(a.measure.until == b.measure.until);
+  REQUIRE(a.pools.size() == b.pools.size());
+  REQUIRE(a.routing.pool.size() == b.routing.pool.size());
+  for (std::size_t i = 0; i < a.pools.size(); ++i) {
+    check_same(a.pools[i], b.pools[i]);
+    CHECK(a.routing.pool[i].name == b.routing.pool[i].name);
+  }
+  REQUIRE(a.models.size() == b.models.size());
+  for (std::size_t i = 0; i < a.models.size(); ++i) check_same(a.models[i], b.models[i]);
+  REQUIRE(a.classes.size() == b.classes.size());
+  for (std::size_t i = 0; i < a.classes.size(); ++i) check_same(a.classes[i], b.classes[i]);
+  REQUIRE(a.sources.size() == b.sources.size());
+  for (std::size_t i = 0; i < a.sources.size(); ++i) {
+    CHECK(a.sources[i].max_concurrency == b.sources[i].max_concurrency);
+    check_same(*a.sources[i].source, *b.sources[i].source);
+  }
+}
+
+void check_round_trip(const std::string& text) {
+  const Scenario first = loaded(text);
+  const std::string resolved = resolved_yaml(first);
+  CAPTURE(resolved);
+  const Scenario second = loaded(resolved);
+  CHECK(resolved_yaml(second) == resolved);
+  CHECK(scenario_digest(second) == scenario_digest(first));
+  check_same(build(first).spec, build(second).spec);
+}
+
+/// Two models on five pools with every engine argument, curve, price and contract key at another value than its
+/// default.
+const char* const kEverything = R"(
+version: 1
+seed: 12345678901234
+workload:
+  - {model: dense, class: chat, priority: -3, max_concurrency: 8,
+     synth: {requests: 40, duration: 1500 ms, arrivals: {process: gamma, rate: 333.3/s, cv: 2.5},
+             prompt_tokens: {distribution: exponential, mean: 300.5, min: 10, max: 2000},
+             output_tokens: {distribution: uniform, min: 5, max: 50}}}
+  - {model: dense, class: "odd: name, [x]",
+     synth: {duration: 3 s, arrivals: {process: on-off, rate: 50/s, on: 100 ms, off: 250 ms},
+             prompt_tokens: {distribution: empirical, table: [[10, 1], [500, 2.5]], max: 400}, output_tokens: 7}}
+  - {model: dense, class: chat,
+     synth: {requests: 9, arrivals: {process: piecewise, pieces: [[0 s, 5/s], [90 s, 1800/h]]},
+             prompt_tokens: {distribution: fixed, mean: 12}, output_tokens: 3}}
+  - {model: dense, class: chat,
+     synth: {requests: 9, arrivals: {process: diurnal, rate: 6/min, period: 1 h, amplitude: 0.9},
+             prompt_tokens: 1, output_tokens: 1}}
+  - {model: dense, class: chat,
+     synth: {requests: 9, arrivals: {process: deterministic, rate: 7/s}, prompt_tokens: 1, output_tokens: 1}}
+  - {model: experts, class: default,
+     closed_loop: {users: 3, requests: 11, duration: 1 h, ramp: 750 ms, think_time: {distribution: lognormal, mean: 2 s, cv: 0.7},
+                   prompt_tokens: 100, output_tokens: 20}}
+  - {model: experts,
+     sessions: {sessions: 6, duration: 1 d, arrivals: {rate: 0.25/s}, turns: {distribution: uniform, min: 1, max: 4},
+                first_prompt_tokens: 200, turn_tokens: 50, output_tokens: 30,
+                think_time: {distribution: exponential, mean: 3 s}, max_context: 900}}
+models:
+  - name: dense
+    shape: {base: llama-3.1-8b, tied_embeddings: true, layers: 20}
+    contract:
+      limits: {context: 4096, output: 1000}
+      on_too_long: truncate
+      classes:
+        chat: {priority: 2, timeout: 30 s, patience: 2.5 s,
+               objectives: {ttft: {p50: 100 ms, p99.9: 3 s}, itl: {p95: 60 ms}, queue_delay: {p90: 1 s}, ntpot: {p90: 1 s}}}
+        "odd: name, [x]": {}
+    evaluation: {suite: "a # b", threshold: 0.86}
+    implementations:
+      - {pool: one, precision: fp8, kv_precision: fp8, artifact: fp8-x, status: canary, limits: {context: 2048},
+         evaluation: {score: 0.871, samples: 4000}}
+      - {pool: two, precision: int8}
+      - {pool: "three.5"}
+  - name: experts
+    shape: {name: mine, layers: 4, hidden: 512, heads: 8, head_dim: 64, kv_heads: 2, intermediate: 1024, vocab: 1000, mlp_matrices: 2,
+            context_limit: 4096, moe: {experts: 8, experts_per_token: 2, intermediate: 256, shared_experts: 1, first_dense_layers: 1}}
+    implementations: [{pool: four}, {pool: five}]
+pools:
+  - name: one
+    accelerator: {base: h100-sxm, tdp: 650 W, memory_bandwidth: 3.3 TB/s}
+    layout: {tp: 2}
+    replicas: 3
+    engine:
+      kind: vllm
+      version: mainline-2026-08-17
+      usage: offline
+      args: {max_num_seqs: 17, max_num_batched_tokens: 1111, max_model_len: 4000, block_size: 32, gpu_memory_utilization: 0.85,
+             enable_chunked_prefill: true, long_prefill_token_threshold: 500, scheduling_policy: priority,
+             scheduler_reserve_full_isl: false, watermark: 0.01, stream_interval: 2, async_scheduling: false}
+    curves: {roofline: {compute_efficiency: 0.6, attention_efficiency: 0.4, memory_efficiency: 0.7, link_efficiency: 0.5,
+                        link_latency: 700 ns, host_base: 1.5 ms, host_per_request: 6 us, compute: bf16}}
+    price: {reserved: $16.80/h per replica}
+    max_pending_requests: 12
+  - name: two
+    accelerator: a100-sxm-80gb
+    engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 9, max_num_batched_tokens: 4096, num_gpu_blocks_override: 777,
+             enable_chunked_prefill: false, kv_cache_dtype: fp8}}
+    price: {list: oci/BM.GPU.A100-v2.8}
+  - name: "three.5"
+    accelerator: {name: own chip, title: "My: chip", kind: npu, bf16: 100 TFLOP/s, memory: 64 GiB, memory_bandwidth: 1 TB/s}
+    engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 9, max_num_batched_tokens: 64}}
+    price: none
+  - name: four
+    accelerator: tpu-v6e
+    engine: {kind: vllm, version: mainline-2026-08-17}
+    curves: {step_fit: {base: 8 ms, per_token: 20 us, per_request: 30 us, per_context_token: 2 ns, per_prefill_context: 3 ns,
+                        range: {tokens: 2048, batch: 200, context: 30000, prefill_context: 9000}, source: "log of # 3"}}
+    price: {reserved: $0/h}
+  - name: five
+    accelerator: mi300x
+    engine: {kind: vllm, version: mainline-2026-08-17}
+    price: {reserved: $3.333333333/h}
+routing:
+  gateway: {policy: weighted, weights: {one: 0.1, two: 0.7, "three.5": 0.2, four: 1}}
+  pool: {policy: least-request}
+  pools: {two: {policy: power-of-two}}
+measure: {warm_up: {time: 1 min, requests: 5}, until: 2 h}
+)";
+
+}  // namespace
+
+TEST_CASE("the resolved scenario gives the same simulation") { check_round_trip(sound_scenario()); }
+
+TEST_CASE("the resolved scenario gives the same simulation whatever it states") { check_round_trip(kEverything); }
+
+TEST_CASE("the resolved scenario gives the same simulation of a trace") {
+  const TemporaryFolder folder;
+  write_file(folder.file("t.csv"),
+             "TIMESTAMP,ContextTokens,GeneratedTokens\r\n2023-11-16 18:15:46.6805900,374,44\r\n"
+             "2023-11-16 18:15:50.9951690,396,109\r\n2023-11-16 18:15:51.2225670,879,55\r\n");
+  std::string text = sound_scenario();
+  const std::size_t from = text.find("synth:"), to = text.find("models:");
+  text.replace(
+      from, to - from,
+      "trace: {file: " + folder.file("t.csv") +
+          ", rate_scale: 0.3, time_window: [1 s, 1 h], filter: {prompt_tokens: [380, none]}, spread: uniform}\n");
+  check_round_trip(text);
+}
+
+TEST_CASE("the resolved scenario shows its defaults") {
+  const std::string text = resolved_yaml(loaded(sound_scenario()));
+  for (const char* line :
+       {"\n    max_concurrency: none\n", "\n          timeout: none\n", "\n        status: production\n",
+        "\n      memory_bandwidth: 3.35 TB/s\n", "\n        gpu_memory_utilization: 0.9\n",
+        "\n        memory_efficiency: 0.8\n", "\n    price: {reserved: $2.1/h per device}\n", "\n    price: none\n",
+        "\n    b: {policy: round-robin}\n", "\n  until: none\n", "\n      context_limit: 131072\n"}) {
+    CAPTURE(line);
+    CHECK(text.find(line) != std::string::npos);
+  }
+}
+
+TEST_CASE("the digest changes with every change that matters, and with none that does not") {
+  const std::string base = scenario_digest(loaded(sound_scenario()));
+  CHECK(base.size() == 64);
+  CHECK(scenario_digest(loaded("# a comment\n" + changed("replicas: 2", "replicas:   2"))) == base);
+  CHECK(scenario_digest(loaded(changed("curves: roofline", "curves: {roofline: {memory_efficiency: 80 %}}"))) == base);
+  CHECK(scenario_digest(loaded(changed("seed: 7", "seed: 8"))) != base);
+  CHECK(scenario_digest(loaded(changed("replicas: 2", "replicas: 3"))) != base);
+  CHECK(scenario_digest(loaded(changed("$2.10/h", "$2.11/h"))) != base);
+  CHECK(scenario_digest(loaded(changed("rate: 5/s", "rate: 5.000000001/s"))) != base);
+}
+
+TEST_CASE("the digest knows a trace by its name and size, not by its folder") {
+  const TemporaryFolder first, second;
+  const auto digest = [](const std::string& file) {
+    std::string text = sound_scenario();
+    const std::size_t from = text.find("synth:"), to = text.find("models:");
+    return scenario_digest(loaded(text.replace(from, to - from, "trace: " + file + "\n")));
+  };
+  write_file(first.file("t.csv"), "12345");
+  write_file(second.file("t.csv"), "54321");
+  write_file(second.file("u.csv"), "12345");
+  CHECK(digest(first.file("t.csv")) == digest(second.file("t.csv")));
+  CHECK(digest(first.file("t.csv")) != digest(second.file("u.csv")));
+  write_file(second.file("t.csv"), "123456");
+  CHECK(digest(first.file("t.csv")) != digest(second.file("t.csv")));
+}
+
+TEST_CASE("the digest is the SHA-256 of the resolved text without comments") {
+  // Computed once by sha256sum over the text of `poolcast check` without its comments. It changes when the format or a
+  // default changes: then every recorded digest changes, so look twice.
+  CHECK(scenario_digest(loaded(sound_scenario())) ==
+        "840ff0d7a3a08c498a23f8a903c9cfd93d507800b38dee04fe90e2e3ca52bf86");
+}
