@@ -2,6 +2,7 @@
 #include "scenarios/summary_text.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -64,9 +65,14 @@ std::string warnings(const Summary& s) {
   return text.empty() ? text : text + "\n";
 }
 
-void add_requests(TextTable& table, const GroupSummary& g) {
+/// Two models may have classes of one name.
+std::string label(const Summary& s, const GroupSummary& cls) {
+  return s.models.size() > 1 ? cls.model + "/" + cls.name : cls.name;
+}
+
+void add_requests(TextTable& table, std::string name, const GroupSummary& g) {
   const Outcomes& o = g.outcomes;
-  std::vector<std::string> cells = {g.name, human_count(o.offered), human_count(o.count(Outcome::kCompleted)),
+  std::vector<std::string> cells = {std::move(name), human_count(o.offered), human_count(o.count(Outcome::kCompleted)),
                                     human_count(o.accepted)};
   for (int i = 1; i < kOutcomes; ++i) cells.push_back(human_count(o.ended[static_cast<std::size_t>(i)]));
   table.row(std::move(cells));
@@ -75,11 +81,9 @@ void add_requests(TextTable& table, const GroupSummary& g) {
 std::string requests(const Summary& s) {
   TextTable table({"Requests", "offered", "completed", "accepted", "rejected", "failed", "timed out", "cancelled"});
   if (s.classes.size() > 1) {
-    for (const ClassSummary& c : s.classes) add_requests(table, c.group);
+    for (const ClassSummary& c : s.classes) add_requests(table, label(s, c.group), c.group);
   }
-  GroupSummary all = s.total;
-  if (s.classes.size() == 1) all.name = s.classes.front().group.name;
-  add_requests(table, all);
+  add_requests(table, s.classes.size() == 1 ? s.classes.front().group.name : "all", s.total);
   return table.text() + "\n";
 }
 
@@ -101,7 +105,7 @@ std::string latency_of_classes(const Summary& s) {
   if (s.classes.size() < 2) return "";
   TextTable table({"Classes", "TTFT p50", "p99", "TPOT p50", "p99", "E2E p50", "p99", "goodput"});
   for (const ClassSummary& c : s.classes) {
-    std::vector<std::string> cells = {c.group.name};
+    std::vector<std::string> cells = {label(s, c.group)};
     for (const Metric metric : {Metric::kTtft, Metric::kTpot, Metric::kE2e}) {
       cells.push_back(quantile(c.group.latencies[metric], 0.50));
       cells.push_back(quantile(c.group.latencies[metric], 0.99));
@@ -118,7 +122,7 @@ std::string objectives(const Summary& s) {
   for (const ClassSummary& c : s.classes) {
     for (const ObjectiveSummary& o : c.objectives) {
       any = true;
-      table.row({fmt::format("{}: {} p{}", c.group.name, title(o.objective.metric), o.objective.percentile),
+      table.row({fmt::format("{}: {} p{}", label(s, c.group), title(o.objective.metric), o.objective.percentile),
                  seconds(o.objective.limit),
                  o.achieved ? seconds(*o.achieved)
                  : o.met    ? "never"

@@ -21,8 +21,10 @@ class BusyLoop {
  public:
   BusyLoop() : child_(::fork()) {
     if (child_ == 0) {
-      for (volatile unsigned spin = 0;; spin = spin + 1) {
+      volatile bool forever = true;
+      while (forever) {
       }
+      ::_exit(0);
     }
   }
   ~BusyLoop() {
