@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -51,10 +52,18 @@ class ProgressLine {
 
 struct Arguments {
   RunOptions run;
-  std::optional<std::int64_t> seed;
+  std::string seed;  ///< as written; empty: that of the file
   bool no_requests = false;
   std::string format = "text";
 };
+
+/// CLI11's own conversion takes a number that is too large for its largest. Answers what is wrong, or nothing.
+std::string whole_number(const std::string& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size() && value >= 0;
+  return whole ? "" : fmt::format("must be a whole number from 0 to {}", INT64_MAX);
+}
 
 /// A results.h5 of an earlier run beside a new summary.json would mislead.
 void warn_of_old_results(const RunOptions& run) {
@@ -67,7 +76,7 @@ void warn_of_old_results(const RunOptions& run) {
 void run(const Arguments& arguments) {
   RunOptions options = arguments.run;
   options.write_requests = !arguments.no_requests;
-  if (arguments.seed) options.overrides.push_back(fmt::format("seed={}", *arguments.seed));
+  if (!arguments.seed.empty()) options.overrides.push_back("seed=" + arguments.seed);
   warn_of_old_results(options);
   const Summary summary = [&] {
     ProgressLine line;
@@ -86,7 +95,7 @@ void add_run(CLI::App& app, int&) {
       ->type_name("DIR");
   command->add_option("--seed", arguments->seed, "seed of the random streams, instead of the file's")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number);
   command->add_option("--set", arguments->run.overrides, "change a key of the scenario; can be repeated")
       ->type_name("path.to.key=value")
       ->allow_extra_args(false);
