@@ -106,7 +106,7 @@ void add_run(CLI::App& app, int&) {
   command->add_flag("--no-requests", arguments->no_requests, "write no results.h5");
   command->footer(
       "Example:\n"
-      "  poolcast run scenarios/examples/quickstart.yaml --set workload.trace.rate_scale=2 --out /tmp/quickstart");
+      "  poolcast run scenarios/examples/quickstart.yaml --set workload.synth.arrivals.rate=16/s --out /tmp/faster");
   command->callback([arguments] { run(*arguments); });
 }
 

@@ -75,6 +75,18 @@ TEST_CASE("Version and help go to stdout and exit with 0") {
   }
 }
 
+TEST_CASE("The example of a command's help works as it is printed") {
+  for (const std::string command : {"run", "check", "catalog"}) {
+    const std::string help = run_program({command, "--help"}).out;
+    const std::string lead = "Example:\n  poolcast ";
+    REQUIRE(help.find(lead) != std::string::npos);
+    const std::string example = help.substr(help.find(lead) + lead.size());
+    const Ran ran = in_shell("$poolcast " + example);
+    INFO(example << ran.err);
+    CHECK(ran.status == 0);
+  }
+}
+
 TEST_CASE("A full disk or a closed pipe behind stdout is noticed") {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"run", kQuick},
                                                     {"run", kQuick, "--format", "json"},
