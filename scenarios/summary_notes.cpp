@@ -85,6 +85,12 @@ void add_notes(const Summary& s, std::vector<Note>& notes) {
   if (completed > 0 && completed < 100) {
     note(fmt::format("Only {} measured: p99 is the slowest request.", plural(completed, "completed request")));
   }
+  for (const PoolSummary& pool : s.pools) {
+    if (pool.use.recompute_tax.value_or(0) < 0.01) continue;
+    note(fmt::format("Pool {}: {} of its tokens were computed again after {}; its KV cache is short for this load.",
+                     pool.facts.name, human_share(*pool.use.recompute_tax),
+                     plural(pool.use.preemptions, "preemption")));
+  }
   if (s.skipped_rows > 0) {
     note(fmt::format("{} left out of the workload: not usable.", was(s.skipped_rows, "row")));
   }

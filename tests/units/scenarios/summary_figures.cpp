@@ -159,6 +159,8 @@ TEST_CASE("What a reader should know is a note") {
   run.report.truncated_requests = 1'200;
   run.report.notes = {"A note of the engine."};
   const Summary s = summary_of(run);
+  CHECK(has_note(s, "Pool amd: 25.0 % of its tokens were computed again after 50 preemptions", false));
+  CHECK_FALSE(has_note(s, "Pool nvidia", false));
   CHECK(has_note(s, "1 row was left out", false));
   CHECK(has_note(s, "1,200 requests were longer than the limits", false));
   CHECK(has_note(s, "No prefix data", false));
