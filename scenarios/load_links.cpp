@@ -12,6 +12,7 @@ namespace poolcast {
 namespace {
 
 constexpr std::size_t kNobody = SIZE_MAX;
+constexpr Tokens kLargestTable = 65536;  // a budget may be huge, the tables of a curve may not
 
 std::size_t find_pool(const std::vector<PoolEntry>& pools, const YamlNode& node) {
   std::vector<std::string_view> names;
@@ -170,7 +171,7 @@ void complete_pool(PoolEntry& pool, const std::vector<LogicalModel>& models, con
   if (RooflineOptions* const roofline = std::get_if<RooflineOptions>(&pool.curves)) {
     roofline->weights = implementation.precision;
     roofline->kv = kv;
-    roofline->table_tokens = pool.engine.args.max_num_batched_tokens;
+    roofline->table_tokens = std::min(pool.engine.args.max_num_batched_tokens, kLargestTable);
   }
   complete_lengths(pool, model);
   pool.kv_memory = memory_of(pool, model, implementation.precision, kv);

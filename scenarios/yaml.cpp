@@ -423,7 +423,7 @@ std::size_t first_bad_byte(std::string_view text) {
 std::string in_our_words(const std::string& message, const Location& at) {
   const std::string indentation = at.source_line.substr(0, at.source_line.find_first_not_of(" \t"));
   if (indentation.find('\t') != std::string::npos) return "a tab cannot indent, only blanks can";
-  constexpr std::pair<const char*, const char*> kWords[] = {
+  const std::pair<const char*, const char*> words[] = {
       {YAML::ErrorMsg::END_OF_MAP, "the indentation does not fit the lines above"},
       {YAML::ErrorMsg::END_OF_SEQ, "the indentation does not fit the lines above"},
       {YAML::ErrorMsg::END_OF_MAP_FLOW, "a \"{\" is not closed, or a comma is missing"},
@@ -431,7 +431,7 @@ std::string in_our_words(const std::string& message, const Location& at) {
       {YAML::ErrorMsg::MAP_VALUE, "a \":\" where no value can begin; text that holds one needs quotes"},
       {YAML::ErrorMsg::UNKNOWN_ANCHOR, "this alias stands for nothing; no anchor has its name"},
       {YAML::ErrorMsg::UNKNOWN_TOKEN, "no value can begin like this; text that does needs quotes"}};
-  for (const auto& [library, ours] : kWords) {
+  for (const auto& [library, ours] : words) {
     if (message == library) return ours;
   }
   return message;
