@@ -17,6 +17,8 @@ inline constexpr SimTime kNanosPerSecond = 1'000'000'000;
 
 /// The one place where a duration of a model becomes simulated time: to the nearest nanosecond, halves away from zero.
 inline SimTime to_sim_time(Seconds s) { return std::llround(s.value * 1e9); }
+/// `at` plus a delay >= 0, or kNever where the clock ends.
+inline SimTime later(SimTime at, SimTime delay) { return delay < kNever - at ? at + delay : kNever; }
 inline Seconds to_seconds(SimTime t) { return Seconds(static_cast<double>(t) * 1e-9); }
 
 }  // namespace poolcast

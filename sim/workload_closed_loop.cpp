@@ -60,7 +60,7 @@ class ClosedLoopSource final : public Source {
     RandomStream stream(seed_, think_name_, (std::uint64_t{user} << 32) | turns_[user]);
     SimTime think = think_.sample(stream);
     if (record.outcome != Outcome::kCompleted) think = std::max(think, kPauseAfterFailure);
-    plan(record.ended + think, user);
+    plan(later(record.ended, think), user);
   }
 
   double progress() const override {

@@ -113,7 +113,7 @@ class SessionsSource final : public Source {
     const std::int64_t prompt = record.prompt_tokens + record.output_tokens + sample(turn_tokens_, prompt_name_, index);
     if (prompt > max_context_ - output) return false;
     RandomStream stream(seed_, think_name_, index);
-    const SimTime at = record.ended + think_.sample(stream);
+    const SimTime at = later(record.ended, think_.sample(stream));
     if (at >= duration_) return false;
     open_[record.session] = state;
     due_.push(Turn{at, record.session, prompt, output});

@@ -49,7 +49,7 @@ class SessionSource final : public Source {
     in_flight_.erase(found);
     if (record.outcome != Outcome::kCompleted) return;
     for (std::uint32_t next = turns_[turn].first_next; next != kNone; next = turns_[next].sibling)
-      due_.push(Due{record.ended + turns_[next].delay, next});
+      due_.push(Due{later(record.ended, turns_[next].delay), next});
   }
 
   bool has_prefix_data() const override { return rows_.reader().block_tokens() > 0; }
