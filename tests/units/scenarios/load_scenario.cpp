@@ -223,3 +223,15 @@ TEST_CASE("the warm-up is a time, a count, or the begin of a window") {
   CHECK(measure("{window: [10 s, 20 s]}").until == 20 * kNanosPerSecond);
   CHECK(measure("{window: [10 s, none]}").until == kNever);
 }
+
+TEST_CASE("the scenario in the README of the folder loads") {
+  const TemporaryFolder folder;
+  write_file(folder.file("t.csv"), "x\n");
+  const std::string readme = read_file(POOLCAST_SOURCE_DIR "/scenarios/README.md");
+  const std::size_t begin = readme.find("```yaml\n") + 8, end = readme.find("```", begin);
+  const std::string file = folder.file("s.yaml");
+  write_file(file, readme.substr(begin, end - begin));
+  const Scenario scenario = load_scenario(file, source_catalog());
+  CHECK(scenario.models.at(0).classes.at(0).objectives.size() == 2);
+  CHECK(scenario.pools.at(0).layout.tp == 8);
+}
