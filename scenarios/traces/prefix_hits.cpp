@@ -16,12 +16,9 @@ std::uint64_t extend(std::uint64_t chain, std::uint64_t id) {
 
 void PrefixHits::add(const std::vector<std::uint64_t>& hash_ids) {
   std::uint64_t chain = 0;
-  bool hitting = true;
   for (const std::uint64_t id : hash_ids) {
     chain = extend(chain, id);
-    const bool is_new = seen_.insert(chain).second;
-    hitting = hitting && !is_new;
-    hits_ += hitting ? 1 : 0;
+    hits_ += seen_.insert(chain).second ? 0 : 1;  // after a new block every chain is new
   }
   blocks_ += hash_ids.size();
 }

@@ -105,3 +105,14 @@ TEST_CASE("An alias table draws by weight and never draws a weight of 0") {
   CHECK(counts[5] == 0);
   CHECK(std::abs(chi_square_deviations(counts, expected)) < 3.3);
 }
+
+TEST_CASE("Rounding does not bring an entry of weight 0 within reach of an alias table") {
+  RandomStream random(6, "alias zero");
+  for (int n = 2; n < 300; ++n) {
+    std::vector<double> weights(static_cast<std::size_t>(n), 0.1);
+    weights[0] = 0;
+    for (std::size_t i = 1; i < weights.size(); ++i) weights[i] += 0.7 * random.uniform();
+    const AliasTable table(weights);
+    for (int i = 0; i < 20 * n; ++i) REQUIRE(table.draw(random) != 0);
+  }
+}

@@ -87,6 +87,14 @@ TEST_CASE("Piecewise arrivals follow their rates, and a last rate of 0 ends them
     CHECK(std::abs(counts[i] - expected[i]) <= 4 * std::sqrt(expected[i]));
 }
 
+TEST_CASE("Piecewise arrivals carry on across pieces that are shorter than a gap") {
+  ArrivalSpec spec = spec_of(ArrivalSpec::Process::kPiecewise, 0);
+  for (int i = 0; i < 20'000; ++i) spec.pieces.emplace_back(Seconds(i), i % 2 == 0 ? 0.5 : 1.5);
+  spec.pieces.emplace_back(Seconds(20'000), 0);
+  const auto times = instants(spec, 1e9, "short pieces");
+  CHECK(std::abs(static_cast<double>(times.size()) - 20'000) < 4 * std::sqrt(20'000.0));
+}
+
 TEST_CASE("Diurnal arrivals follow the sine and have the mean rate over whole periods") {
   ArrivalSpec spec = spec_of(ArrivalSpec::Process::kDiurnal, 40);
   spec.period = Seconds(1000), spec.amplitude = 0.8;

@@ -76,6 +76,8 @@ TEST_CASE("Rows out of order are put in order within the time that the spec allo
                  "2023-11-16 18:00:02,1,1\n2023-11-16 18:00:01,2,1\n2023-11-16 18:00:05,3,1\n"
                  "2023-11-16 18:00:05,4,1\n2023-11-16 18:00:03,5,1\n2023-11-16 18:00:09,6,1\n");
   CHECK_THAT(error_of(file.spec), Catch::Contains(":3: earlier than the row before by 1 s; the key `reorder`"));
+  const TraceFile later(kHeader + "2023-11-16 18:00:01,2,1\n2023-11-16 18:00:05,3,1\n2023-11-16 18:00:03,5,1\n");
+  CHECK_THAT(error_of(later.spec), Catch::Contains(":4: earlier than the row before by 2 s"));
   file.spec.reorder = Seconds(2);
   const auto rows = read_all(file.spec);
   std::vector<std::int64_t> order;

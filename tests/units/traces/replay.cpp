@@ -118,6 +118,18 @@ TEST_CASE("A replay of sessions keeps think times and lets unknown ones stop it"
   }
   CHECK(sent == std::map<std::int64_t, double>{{10, 0}, {20, 0.5}, {30, 5}, {40, 1.5}, {50, 7}});
 
+  const auto refusing = make_trace_source(file.spec, ClassId(0u), 0, 1, "w");
+  std::size_t requests = 0;
+  for (; refusing->peek() != kNever; ++requests) {
+    const Arrival arrival = refusing->pop();
+    RequestRecord record;
+    record.row = arrival.row;
+    record.ended = arrival.intended;
+    record.outcome = Outcome::kRejected;
+    refusing->finished(record);
+  }
+  CHECK(requests == 3);  // a turn that does not complete ends its session
+
   TraceFile unknown(kHeader + "0,10,1,,1,,\n2,30,1,,1,,\n");
   unknown.spec.replay = TraceSpec::Replay::kSessions;
   CHECK_THROWS_WITH(replayed(unknown.spec),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
@@ -58,6 +59,24 @@ TEST_CASE("ServeGen: gaps have the shape that is stated") {
     REQUIRE(gaps.size() == 59'999);
     CHECK(test::cv_of(gaps) == Approx(cv).epsilon(0.03));
   }
+}
+
+TEST_CASE("ServeGen: gaps fill their interval exactly, the last one included") {
+  const ServeGenFolder folder;
+  std::string rates;
+  for (int i = 0; i < 500; ++i) rates += std::to_string(i * 600) + ",0.03333333333333333,1,Gamma,0.5,2\n";
+  folder.client(0, rates, kTables);
+  const auto rows = read_all(folder.spec);
+  REQUIRE(rows.size() == 10'000);
+  double sum = 0;
+  for (const auto& row : rows) {
+    const double place = std::fmod(row.timestamp.value, 600) / 600;
+    sum += place;
+    REQUIRE(place < 1);
+  }
+  const auto at_an_edge = [](const TraceRow& row) { return std::fmod(row.timestamp.value, 600) < 1e-9; };
+  CHECK(std::count_if(rows.begin(), rows.end(), at_an_edge) < 10);
+  CHECK(sum / 10'000 == Approx(0.5).margin(0.02));
 }
 
 TEST_CASE("ServeGen: clients are merged by time, and the prompt of a multimodal request is the sum of its parts") {
