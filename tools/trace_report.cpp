@@ -97,7 +97,7 @@ Json lengths_json(const LengthCounts& lengths) {
               {"p90", lengths.quantile(0.9)},
               {"p99", lengths.quantile(0.99)},
               {"max", lengths.max()},
-              {"total", lengths.mean() * static_cast<double>(lengths.count())}};
+              {"total", static_cast<std::uint64_t>(lengths.total())}};
 }
 
 Json windows_json(const TraceStats& stats) {

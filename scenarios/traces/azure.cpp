@@ -35,7 +35,7 @@ class AzureReader final : public TextTrace {
     if (!prompt_tokens) return bad(Oddity::kBadValue, prompt, fmt::format("{} is no token count", quote(prompt)));
     if (!output_tokens) return bad(Oddity::kBadValue, output, fmt::format("{} is no token count", quote(output)));
     if (first_ns_ == INT64_MIN) first_ns_ = *instant;
-    row.timestamp = to_seconds(*instant - first_ns_);
+    row.timestamp = Seconds(static_cast<double>(*instant - first_ns_) / 1e9);  // exact, where * 1e-9 is not
     row.prompt_tokens = *prompt_tokens;
     row.output_tokens = *output_tokens;
     return true;

@@ -13,7 +13,8 @@ void GapMeter::add(Seconds timestamp, std::uint64_t line) {
   common_ = std::gcd(common_, to_sim_time(timestamp));
   const double before = std::exchange(last_s_, at);
   if (!std::exchange(started_, true)) return;
-  const TraceGap gap{at - before, before, line};
+  // To the nanosecond: differences of doubles show digits that no trace has.
+  const TraceGap gap{static_cast<double>(to_sim_time(Seconds(at - before))) / 1e9, before, line};
   ++stats_.count;
   const double delta = gap.length_s - mean_;
   mean_ += delta / static_cast<double>(stats_.count);
@@ -46,7 +47,7 @@ double GapMeter::quantum_s() const {
   if (common_ == 0) return 0;
   SimTime quantum = 1;
   while (quantum < kNanosPerSecond && common_ % (quantum * 10) == 0) quantum *= 10;
-  return to_seconds(quantum).value;
+  return static_cast<double>(quantum) / 1e9;
 }
 
 }  // namespace poolcast

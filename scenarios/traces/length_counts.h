@@ -16,6 +16,7 @@ class LengthCounts {
   void add(std::int64_t tokens);
 
   std::uint64_t count() const { return count_; }
+  double total() const { return static_cast<double>(sum_); }
   double mean() const { return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_); }
   std::int64_t min() const { return min_; }
   std::int64_t max() const { return max_; }

@@ -163,7 +163,7 @@ std::optional<Seconds> find_quantum(const TraceSpec& spec) {
   if (common == 0) return std::nullopt;
   SimTime quantum = 1;
   while (quantum < kNanosPerSecond && common % (quantum * 10) == 0) quantum *= 10;
-  return to_seconds(quantum);
+  return Seconds(static_cast<double>(quantum) / 1e9);
 }
 
 TraceProbe probe_trace(const TraceSpec& spec) {
