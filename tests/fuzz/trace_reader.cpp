@@ -10,11 +10,12 @@
 
 #include "scenarios/error.h"
 #include "scenarios/traces/lint.h"
+#include "scenarios/traces/servegen_client.h"
 #include "scenarios/traces/trace.h"
 
 /// Any bytes, read as a trace of any text format: rows in order with at least one token each way, or a ConfigError.
-/// The first byte chooses the format and what happens to bad rows; the rest is the file. HDF5 is left out: its library
-/// promises nothing about damaged files.
+/// Length tables of ServeGen are read too. The first byte chooses the format and what happens to bad rows; the rest is
+/// the file. HDF5 is left out: its library promises nothing about damaged files.
 namespace {
 
 using namespace poolcast;
@@ -70,6 +71,10 @@ void tolerate_config_errors(Function function) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   constexpr std::string_view kHdf5 = "\x89HDF";
   if (size == 0 || std::string_view(reinterpret_cast<const char*>(data + 1), size - 1).substr(0, 4) == kHdf5) return 0;
+  if ((data[0] & 15) == 15) {
+    LengthTable().parse(std::string_view(reinterpret_cast<const char*>(data + 1), size - 1));
+    return 0;
+  }
   const MemoryFile file(data + 1, size - 1);
   TraceSpec spec;
   spec.file = file.path();
