@@ -68,7 +68,10 @@ std::string stalled(const Summary& s) {
 void add_warnings(const Summary& s, std::vector<Note>& notes) {
   const auto warn = [&](std::string text) { notes.push_back({true, std::move(text)}); };
   const Outcomes& o = s.total.outcomes;
-  if (o.offered == 0) warn("No request was measured: the warm-up or the window leaves none.");
+  if (o.offered == 0) {
+    warn(s.warm_up_requests == 0 ? "The workload brought no requests."
+                                 : "No request was measured: the warm-up or the window leaves none.");
+  }
   if (o.offered > 0 && o.count(Outcome::kCompleted) < o.offered) {
     const std::uint64_t missing = o.offered - o.count(Outcome::kCompleted);
     warn(fmt::format("{} of the requests did not complete: {}. Latencies are those of the completed ones.",
@@ -100,6 +103,9 @@ void add_notes(const Summary& s, std::vector<Note>& notes) {
   note(s.has_prefix_data
            ? "The workload has prefix data, and prefix caching is not modelled: every prompt is computed whole."
            : "No prefix data: the workload does not say which prompts share a prefix, so nothing is reused.");
+  if (s.warm_up_requests > 0) {
+    note("Busy share, batch, queue, KV use and preemptions are of the whole run, what is not measured included.");
+  }
   for (const PoolSummary& pool : s.pools) {
     if (!pool.facts.price_per_device) note(fmt::format("No cost in total: pool {} has no price.", pool.facts.name));
   }

@@ -22,17 +22,18 @@ class Client {
     const SimTime arrival = source_.peek();
     return arrival == kNever ? kNever : std::max(arrival, now);
   }
-  /// Takes what `next` announced. False when the arrival has to wait inside the client.
-  bool take(Arrival& arrival) {
+  enum class Taken { kNew, kHeld, kReleased };
+  /// Takes what `next` announced: a new arrival to send, one that has to wait here, or one that waited long enough.
+  Taken take(Arrival& arrival) {
     if (!held_.empty() && in_flight_ < cap_) {
       arrival = held_.front();
       held_.pop_front();
-      return true;
+      return Taken::kReleased;
     }
     arrival = source_.pop();
-    if (in_flight_ < cap_) return true;
+    if (in_flight_ < cap_) return Taken::kNew;
     held_.push_back(arrival);
-    return false;
+    return Taken::kHeld;
   }
   /// Whether the end of a request can change what `next` says.
   bool reacts() const { return cap_ != INT64_MAX || source_.wants_feedback(); }

@@ -80,7 +80,9 @@ void Engine::handle(const EventQueue::Event& event) {
 
 void Engine::arrive(std::uint32_t source) {
   Arrival arrival;
-  if (clients_[source].take(arrival)) send(arrival, SourceId(source));
+  const Client::Taken taken = clients_[source].take(arrival);
+  if (taken != Client::Taken::kReleased) meter_.arrived(now_);
+  if (taken != Client::Taken::kHeld) send(arrival, SourceId(source));
   schedule_source(source);
 }
 

@@ -29,7 +29,7 @@ bool in_order(const RequestRecord& r) {
 void Laws::request_ended(const RequestRecord& r, Tokens computed) {
   ++ended_;
   tokens_held_ += computed + r.recomputed_tokens;
-  stays_ns_ += r.ended - r.at.sent;
+  stays_ns_ += r.ended - r.at.intended;
   const bool whole = r.outcome != Outcome::kCompleted || r.at.first_token < kNever;
   if (!in_order(r) || !whole) {
     broken("causality", "request " + std::to_string(r.row) + " of source " + std::to_string(r.source.value) +

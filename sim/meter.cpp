@@ -60,7 +60,6 @@ void Meter::sent(RequestRecord& record) {
   if (record.measured && report_.measured_begin == kNever) report_.measured_begin = intended;
   report_.first_arrival = std::min(report_.first_arrival, intended);
   report_.last_arrival = std::max(report_.last_arrival, intended);
-  backlog_.arrived(record.at.sent);
 }
 
 void Meter::ended(RequestRecord& record) {
@@ -110,6 +109,9 @@ Report Meter::take(SimTime end) {
   report_.end = end;
   if (report_.measured_begin == kNever) report_.measured_begin = report_.measured_end = end;
   if (measure_.warm_up > 0 && measure_.warm_up < report_.measured_end) report_.measured_begin = measure_.warm_up;
+  // A window that ends before the load does is as long as it says: its last requests end when others, which do not
+  // count, are served as well.
+  if (measure_.until <= report_.last_arrival) report_.measured_end = measure_.until;
   backlog_.report(end, report_);
   return std::move(report_);
 }

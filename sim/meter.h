@@ -16,6 +16,8 @@ class Meter {
  public:
   explicit Meter(const SimulationSpec& spec);
 
+  /// A user wants to send a request; a capped client may hold it back.
+  void arrived(SimTime now) { backlog_.arrived(now); }
   /// A request was sent; decides whether it is measured.
   void sent(RequestRecord& record);
   /// A request has ended; decides whether it is accepted.

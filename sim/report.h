@@ -75,7 +75,8 @@ struct Window {
   SimTime end = 0;
   std::uint64_t arrived = 0;
   std::uint64_t ended = 0;
-  double mean_in_system = 0;  ///< requests sent and not yet ended, time average
+  double mean_in_system =
+      0;  ///< requests that their users wait for (held back by a capped client or sent), time average
 };
 
 struct Report {
@@ -83,7 +84,7 @@ struct Report {
   SimTime last_arrival = 0;
   SimTime end = 0;                  ///< the last request ended
   SimTime measured_begin = kNever;  ///< the measured interval: first measured arrival (or the end of the warm-up) …
-  SimTime measured_end = 0;         ///< … to the end of the last measured request
+  SimTime measured_end = 0;         ///< … to the end of the last measured one, or of the window that cuts the load
   std::uint64_t warm_up_requests = 0;  ///< simulated but not measured
   std::uint64_t skipped_rows = 0;
   std::uint64_t truncated_requests = 0;
@@ -99,8 +100,8 @@ struct Report {
   std::uint64_t steps = 0;
   std::uint64_t leaps = 0;
   std::uint64_t events = 0;
-  /// Time integral of the requests in the system (sent and not ended), in request-nanoseconds, of the whole run: by
-  /// Little's law exactly the sum over requests of ended - sent.
+  /// Time integral of the requests in the system (intended and not ended), in request-nanoseconds, of the whole run: by
+  /// Little's law exactly the sum over requests of ended - intended.
   __extension__ __int128 in_system_ns = 0;
 
   Cell total() const;

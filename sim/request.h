@@ -18,7 +18,7 @@ enum class Reason : std::uint8_t {
   kContextLimit,    ///< prompt plus output longer than every eligible implementation or the contract allows
   kKvCapacity,      ///< needs more KV blocks than a replica has
   kTokenBudget,     ///< chunked prefill is off and the prompt exceeds max_num_batched_tokens
-  kQueueFull,       ///< every eligible replica had max_pending_requests waiting
+  kQueueFull,       ///< every eligible replica was full (PoolSpec::max_pending_requests)
   kNoEligiblePool,  ///< no pool serves the model
   kTimeout,         ///< the contract's time-out passed
   kPatience,        ///< the user gave up before the first token

@@ -66,8 +66,9 @@ struct PoolSpec {
   std::int32_t devices_per_replica = 1;
   std::shared_ptr<const StepCurve> curve;
   VllmArgs engine;
-  std::int64_t max_pending_requests = INT64_MAX;  ///< waiting requests per replica above which it takes no more
-  DollarsPerHour price_per_replica;               ///< all its devices and its share of the host
+  std::int64_t max_pending_requests =
+      INT64_MAX;                     ///< per replica; one more may come while a running slot is free for it
+  DollarsPerHour price_per_replica;  ///< all its devices and its share of the host
 };
 
 /// A routing policy by its registered name; weights are by candidate index, empty for equal.

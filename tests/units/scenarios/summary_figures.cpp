@@ -176,9 +176,11 @@ TEST_CASE("A run in which nothing was measured has no figures and says why") {
   run.report.measured_begin = kNever;
   run.report.measured_end = 0;
   const Summary s = summary_of(run);
-  CHECK(has_note(s, "No request was measured", true));
+  CHECK(has_note(s, "The workload brought no requests.", true));
   CHECK_FALSE(s.total.requests_per_s.has_value());
   CHECK_FALSE(s.total.goodput_share.has_value());
   CHECK(s.cost.total->value == 0);
   CHECK(s.measured_end == 0);
+  run.report.warm_up_requests = 3;
+  CHECK(has_note(summary_of(run), "No request was measured: the warm-up or the window leaves none.", true));
 }

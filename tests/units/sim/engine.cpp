@@ -264,3 +264,27 @@ TEST_CASE("a run that keeps up is stationary, an overloaded one is not") {
   CHECK_FALSE(overloaded.stationary);
   CHECK(overloaded.backlog_growth_per_s == Approx(0.1).epsilon(0.3));
 }
+
+TEST_CASE("a window that cuts the load is as long as it says") {
+  SimulationSpec spec = ten_ms_pool();
+  spec.measure.warm_up = 1000 * kMs;
+  spec.measure.until = 3000 * kMs;
+  std::vector<Arrival> list;
+  for (int i = 0; i < 50; ++i) list.push_back(arrival(i * 0.1, 10, 80));  // each stays for 800 ms
+  add_list(spec, list);
+  const Report report = simulate(std::move(spec));
+  CHECK(report.measured_begin == 1000 * kMs);
+  CHECK(report.measured_end == 3000 * kMs);
+  CHECK(report.total().outcomes.offered == 20);
+}
+
+TEST_CASE("requests that a capped client holds back count as backlog") {
+  SimulationSpec spec = ten_ms_pool();
+  std::vector<Arrival> list;
+  for (int i = 0; i < 2000; ++i) list.push_back(arrival(i * 0.02, 10, 10));  // 100 ms each, one at a time
+  add_list(spec, list);
+  spec.sources[0].max_concurrency = 1;
+  const Report report = simulate(std::move(spec));
+  CHECK_FALSE(report.stationary);
+  CHECK(report.backlog_growth_per_s == Approx(40).epsilon(0.1));
+}
