@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <csignal>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ class Process {
     words.push_back(nullptr);
     child_ = ::fork();
     if (child_ != 0) return;
+    // A test run in the background may have inherited ignored signals, and would pass them on.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
     redirect("/dev/null", O_RDONLY, STDIN_FILENO);
     redirect(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO);
     redirect(folder_.file("err").c_str(), O_WRONLY | O_CREAT | O_TRUNC, STDERR_FILENO);
