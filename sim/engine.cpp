@@ -28,6 +28,16 @@ std::vector<Replica> make_replicas(const SimulationSpec& spec, RequestTable& tab
   return replicas;
 }
 
+/// The longest sequence that the contract of a model and its roomiest implementation take.
+std::int64_t longest_context(const SimulationSpec& spec, const ModelSpec& model) {
+  std::int64_t context = 0;
+  for (const ImplementationSpec& implementation : model.implementations) {
+    const VllmArgs& engine = spec.pools[implementation.pool.value].engine;
+    context = std::max(context, std::min(implementation.context_limit, engine.max_model_len));
+  }
+  return std::min(context, model.context_limit);
+}
+
 }  // namespace
 
 Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
@@ -41,6 +51,7 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
       clients_(spec_.sources.begin(), spec_.sources.end()),
       events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size()),
       router_(spec_, replicas_) {
+  for (const ModelSpec& model : spec_.models) context_.push_back(longest_context(spec_, model));
   for (const ClassSpec& cls : spec_.classes) {
     deadlines_.emplace_back(cls.timeout, table_);
     deadlines_.emplace_back(cls.patience, table_);
@@ -132,12 +143,7 @@ void Engine::send(const Arrival& arrival, SourceId source) {
 /// Cuts a request to its contract where that is allowed; false when it is too long.
 bool Engine::fit_to_contract(RequestRecord& r) {
   const ModelSpec& model = spec_.models[r.model.value];
-  std::int64_t context = 0;  // no implementation takes more than the roomiest
-  for (const ImplementationSpec& implementation : model.implementations) {
-    const VllmArgs& engine = spec_.pools[implementation.pool.value].engine;
-    context = std::max(context, std::min(implementation.context_limit, engine.max_model_len));
-  }
-  context = std::min(context, model.context_limit);
+  const std::int64_t context = context_[r.model.value];
   if (r.output_target <= model.output_limit && r.prompt_tokens + r.output_target <= context) return true;
   if (model.on_too_long == TooLong::kReject || context < 2) return false;
   ++truncated_;

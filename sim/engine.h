@@ -62,6 +62,7 @@ class Engine {
   std::vector<Deadlines> deadlines_;  ///< 2 * ClassId: time-out; + 1: patience
   EventQueue events_;
   Router router_;
+  std::vector<std::int64_t> context_;  ///< by ModelId: prompt plus output that contract and pools allow
   SimTime now_ = 0;
   std::uint64_t events_handled_ = 0;
   std::uint64_t truncated_ = 0;

@@ -63,7 +63,6 @@ class RequestTable {
   RequestRecord& record(RequestId id) { return records_[id.value]; }
   /// Changes when the slot is released: tells a request from a later one in the same slot.
   std::uint32_t generation(RequestId id) const { return generations_[id.value]; }
-  std::size_t in_flight() const { return states_.size() - free_.size(); }
   /// Ordinals are unique over all schedulers, so that a stale one can never be mistaken for another request's.
   std::uint64_t next_admission() { return admissions_++; }
 
