@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <utility>
 
 #include "sim/source.h"
 #include "sim/spec.h"
@@ -26,13 +27,13 @@ class Client {
   /// Takes what `next` announced: a new arrival to send, one that has to wait here, or one that waited long enough.
   Taken take(Arrival& arrival) {
     if (!held_.empty() && in_flight_ < cap_) {
-      arrival = held_.front();
+      arrival = std::move(held_.front());
       held_.pop_front();
       return Taken::kReleased;
     }
     arrival = source_.pop();
     if (in_flight_ < cap_) return Taken::kNew;
-    held_.push_back(arrival);
+    held_.push_back(std::move(arrival));
     return Taken::kHeld;
   }
   /// Whether the end of a request can change what `next` says.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/schedulers/registry.h"
+
 namespace poolcast {
 namespace {
 
@@ -13,16 +15,16 @@ std::vector<std::vector<Histogram*>> gap_tables(const SimulationSpec& spec, Mete
   return tables;
 }
 
-std::vector<Replica> make_replicas(const SimulationSpec& spec, RequestTable& table,
-                                   const std::vector<std::vector<Histogram*>>& gaps) {
-  std::vector<Replica> replicas;
+std::vector<std::unique_ptr<Replica>> make_replicas(const SimulationSpec& spec, RequestTable& table,
+                                                    const std::vector<std::vector<Histogram*>>& gaps) {
+  std::vector<std::unique_ptr<Replica>> replicas;
   std::size_t total = 0;
   for (const PoolSpec& pool : spec.pools) total += static_cast<std::size_t>(pool.replicas);
   replicas.reserve(total);
   for (std::size_t p = 0; p < spec.pools.size(); ++p) {
     for (std::int32_t r = 0; r < spec.pools[p].replicas; ++r) {
       const auto slot = static_cast<std::uint32_t>(replicas.size());
-      replicas.emplace_back(slot, PoolId(p), spec.pools[p], spec.stepwise, table, gaps[p]);
+      replicas.push_back(make_replica(slot, PoolId(p), spec.pools[p], spec.stepwise, table, gaps[p]));
     }
   }
   return replicas;
@@ -32,8 +34,8 @@ std::vector<Replica> make_replicas(const SimulationSpec& spec, RequestTable& tab
 std::int64_t longest_context(const SimulationSpec& spec, const ModelSpec& model) {
   std::int64_t context = 0;
   for (const ImplementationSpec& implementation : model.implementations) {
-    const VllmArgs& engine = spec.pools[implementation.pool.value].engine;
-    context = std::max(context, std::min(implementation.context_limit, engine.max_model_len));
+    const EngineArgs& engine = spec.pools[implementation.pool.value].engine;
+    context = std::max(context, std::min(implementation.context_limit, max_context(engine)));
   }
   return std::min(context, model.context_limit);
 }
@@ -83,7 +85,7 @@ void Engine::handle(const EventQueue::Event& event) {
     case Phase::kArrival:
       return arrive(event.slot - source_slot(0));
     case Phase::kStepStart:
-      return replicas_[event.slot].start_step(now_, events_);
+      return replicas_[event.slot]->start_step(now_, events_);
   }
 }
 
@@ -97,8 +99,9 @@ void Engine::arrive(std::uint32_t source) {
   schedule_source(source);
 }
 
-void Engine::send(const Arrival& arrival, SourceId source) {
+void Engine::send(Arrival& arrival, SourceId source) {
   const RequestId id = table_.create();
+  std::swap(table_.content(id), arrival.content);
   RequestRecord& r = table_.record(id);
   r.at.intended = arrival.intended;
   r.at.sent = now_;
@@ -128,7 +131,7 @@ void Engine::send(const Arrival& arrival, SourceId source) {
   s.rank = meter_.offered();
   s.group = static_cast<std::uint16_t>(r.measured ? r.cls.value : spec_.classes.size());
   router_.added(choice.pool, choice.replica);
-  replicas_[choice.replica.value].enqueue(id, now_, events_);
+  replicas_[choice.replica.value]->enqueue(id, now_, events_);
 
   const ClassSpec& cls = spec_.classes[r.cls.value];
   const SimTime allowances[] = {cls.timeout, cls.patience};
@@ -176,7 +179,7 @@ void Engine::miss_deadline(RequestId id, bool patience) {
   if (patience && r.at.first_token != kNever) return;
   r.outcome = patience ? Outcome::kCancelled : Outcome::kTimedOut;
   r.reason = patience ? Reason::kPatience : Reason::kTimeout;
-  if (replicas_[r.replica.value].abort(id, now_, events_)) leave(id);
+  if (replicas_[r.replica.value]->abort(id, now_, events_)) leave(id);
 }
 
 void Engine::schedule_deadline(std::uint32_t queue) {
@@ -191,7 +194,7 @@ void Engine::schedule_deadline(std::uint32_t queue) {
 // ---------------------------------------------------------------- ends
 
 void Engine::end_step(std::uint32_t replica) {
-  Replica& r = replicas_[replica];
+  Replica& r = *replicas_[replica];
   for (const RequestId id : r.end_step(now_, events_)) leave(id);
   if (r.barren_preemptions() >= spec_.stall_preemptions) give_up(r);
 }
@@ -238,10 +241,10 @@ void Engine::give_up(Replica& replica) {
 /// Nothing is due, but requests may still wait on replicas that can schedule nothing.
 bool Engine::give_up_on_the_stuck() {
   bool any = false;
-  for (Replica& replica : replicas_) {
-    if (replica.running() + replica.waiting() == 0) continue;
+  for (const auto& replica : replicas_) {
+    if (replica->running() + replica->waiting() == 0) continue;
     any = true;
-    give_up(replica);
+    give_up(*replica);
   }
   return any;
 }
@@ -260,11 +263,12 @@ Report Engine::report() {
   report.truncated_requests = truncated_;
   report.events = events_handled_;
   for (const SourceSpec& s : spec_.sources) report.skipped_rows += s.source->skipped_rows();
-  for (const Replica& replica : replicas_) {
-    report.replicas.push_back(replica.report());
-    report.steps += replica.report().steps;
-    report.leaps += replica.report().leaps;
-    laws_.replica_ended(replica.report(), replica.scheduler().free_blocks(), replica.running() + replica.waiting());
+  for (const auto& replica : replicas_) {
+    const ReplicaReport& r = replica->report();
+    report.replicas.push_back(r);
+    report.steps += r.steps;
+    report.leaps += r.leaps;
+    laws_.replica_ended(r, replica->free_blocks(), replica->running() + replica->waiting());
   }
   laws_.run_ended(report, meter_.offered());
   return report;

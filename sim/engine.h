@@ -28,7 +28,7 @@ class Engine {
  private:
   void handle(const EventQueue::Event& event);
   void arrive(std::uint32_t source);
-  void send(const Arrival& arrival, SourceId source);
+  void send(Arrival& arrival, SourceId source);
   bool fit_to_contract(RequestRecord& record);
   void deadline(std::uint32_t queue);
   void miss_deadline(RequestId id, bool patience);
@@ -57,7 +57,7 @@ class Engine {
   Meter meter_;
   Laws laws_;
   std::vector<std::vector<Histogram*>> gaps_;  ///< by PoolId
-  std::vector<Replica> replicas_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<Client> clients_;
   std::vector<Deadlines> deadlines_;  ///< 2 * ClassId: time-out; + 1: patience
   EventQueue events_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/content.h"
 #include "sim/ids.h"
 #include "sim/request.h"
 #include "sim/time.h"
@@ -34,6 +35,7 @@ struct SchedulerState {
   std::uint16_t group = 0;  ///< decoding requests are counted by group
   Standing standing = Standing::kGone;
   bool starved = false;  ///< decoding, but without a token in the present step
+  bool lagging = false;  ///< decoding, but without a token in the last step
 };
 
 /// Every request in flight, by slot. Slots are reused, so memory grows with the requests in flight only.
@@ -44,6 +46,7 @@ class RequestTable {
       const RequestId id(states_.size());
       states_.emplace_back();
       records_.emplace_back();
+      contents_.emplace_back();
       generations_.push_back(0);
       return id;
     }
@@ -60,6 +63,8 @@ class RequestTable {
 
   SchedulerState& state(RequestId id) { return states_[id.value]; }
   const SchedulerState& state(RequestId id) const { return states_[id.value]; }
+  Content& content(RequestId id) { return contents_[id.value]; }
+  const Content& content(RequestId id) const { return contents_[id.value]; }
   RequestRecord& record(RequestId id) { return records_[id.value]; }
   /// Changes when the slot is released: tells a request from a later one in the same slot.
   std::uint32_t generation(RequestId id) const { return generations_[id.value]; }
@@ -69,6 +74,7 @@ class RequestTable {
  private:
   std::vector<SchedulerState> states_;
   std::vector<RequestRecord> records_;
+  std::vector<Content> contents_;
   std::vector<std::uint32_t> generations_;
   std::vector<RequestId> free_;
   std::uint64_t admissions_ = 0;

@@ -5,10 +5,12 @@
 #include <string>
 
 #include "sim/policies/registry.h"
+#include "sim/schedulers/registry.h"
 
 namespace poolcast {
 
-Router::Router(const SimulationSpec& spec, const std::vector<Replica>& replicas) : spec_(spec), replicas_(replicas) {
+Router::Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Replica>>& replicas)
+    : spec_(spec), replicas_(replicas) {
   for (const ModelSpec& model : spec.models) {
     gateway_.push_back(make_policy(spec.routing.gateway.name, spec.seed, "gateway/" + model.name));
   }
@@ -50,15 +52,8 @@ Router::Choice Router::route(ModelId model, std::int64_t prompt, std::int64_t ou
 
 /// Whether the replicas of a pool could ever serve a request of this size.
 Reason Router::refusal(const ImplementationSpec& implementation, std::int64_t prompt, std::int64_t output) const {
-  const VllmArgs& engine = spec_.pools[implementation.pool.value].engine;
-  const std::int64_t tokens = prompt + output;
-  if (tokens > implementation.context_limit || tokens > engine.max_model_len) return Reason::kContextLimit;
-  // The last token is produced but never stored.
-  const std::int64_t blocks = (tokens - 1 + engine.block_size - 1) / engine.block_size;
-  if (blocks > engine.num_gpu_blocks - 1) return Reason::kKvCapacity;
-  const bool whole = !engine.enable_chunked_prefill && engine.long_prefill_token_threshold == 0;
-  if (whole && prompt > engine.max_num_batched_tokens) return Reason::kTokenBudget;
-  return Reason::kNone;
+  if (prompt + output > implementation.context_limit) return Reason::kContextLimit;
+  return poolcast::refusal(spec_.pools[implementation.pool.value].engine, prompt, output);
 }
 
 bool Router::has_room(PoolId pool) const {
@@ -66,7 +61,7 @@ bool Router::has_room(PoolId pool) const {
   const PoolSide& side = pools_[pool.value];
   const auto first = replicas_.begin() + side.first_replica;
   return std::any_of(first, first + static_cast<std::ptrdiff_t>(side.load.size()),
-                     [](const Replica& r) { return !r.full(); });
+                     [](const std::unique_ptr<Replica>& r) { return !r->full(); });
 }
 
 ReplicaId Router::choose_replica(PoolId pool) {
@@ -75,7 +70,7 @@ ReplicaId Router::choose_replica(PoolId pool) {
   if (spec_.pools[pool.value].max_pending_requests != INT64_MAX) {
     open_.clear();
     for (const std::uint32_t r : side.everyone) {
-      if (!replicas_[side.first_replica + r].full()) open_.push_back(r);
+      if (!replicas_[side.first_replica + r]->full()) open_.push_back(r);
     }
     open = open_;
   }

@@ -17,7 +17,7 @@ namespace poolcast {
 class Router {
  public:
   /// `replicas` are in order of their pools; it and `spec` outlive the router.
-  Router(const SimulationSpec& spec, const std::vector<Replica>& replicas);
+  Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Replica>>& replicas);
 
   struct Choice {
     PoolId pool;
@@ -45,7 +45,7 @@ class Router {
   ReplicaId choose_replica(PoolId pool);
 
   const SimulationSpec& spec_;
-  const std::vector<Replica>& replicas_;
+  const std::vector<std::unique_ptr<Replica>>& replicas_;
   std::vector<std::unique_ptr<Policy>> gateway_;  ///< by ModelId, so that models do not share a turn
   std::vector<std::int64_t> pool_load_;
   std::vector<double> pool_weight_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/content.h"
 #include "sim/ids.h"
 #include "sim/request.h"
 #include "sim/time.h"
@@ -19,6 +20,7 @@ struct Arrival {
   std::int32_t priority = 0;           ///< smaller is more urgent (vLLM's convention)
   std::uint64_t row = 0;               ///< ordinal in its source, from 0; the source says what it counts
   std::uint64_t session = UINT64_MAX;  ///< user or session, where the source has them
+  Content content;                     ///< what its tokens are, where the source knows
 };
 
 /// Brings requests in order of time. The simulator holds one pending arrival per source, so a trace is streamed.

@@ -9,7 +9,7 @@
 #include "models/step_curve.h"
 #include "models/units.h"
 #include "sim/ids.h"
-#include "sim/schedulers/vllm_args.h"
+#include "sim/schedulers/engine_args.h"
 #include "sim/source.h"
 #include "sim/time.h"
 
@@ -65,10 +65,12 @@ struct PoolSpec {
   std::int32_t replicas = 1;
   std::int32_t devices_per_replica = 1;
   std::shared_ptr<const StepCurve> curve;
-  VllmArgs engine;
+  EngineArgs engine;
   std::int64_t max_pending_requests =
       INT64_MAX;                     ///< per replica; one more may come while a running slot is free for it
   DollarsPerHour price_per_replica;  ///< all its devices and its share of the host
+
+  VllmArgs& vllm() { return std::get<VllmArgs>(engine); }  ///< only where the engine is of this kind
 };
 
 /// A routing policy by its registered name; weights are by candidate index, empty for equal.

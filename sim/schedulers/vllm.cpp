@@ -5,15 +5,6 @@
 
 namespace poolcast {
 
-void StepPlan::clear() {
-  tokens = requests = decode_requests = decode_context = sampled = 0;
-  prefill.clear();
-  prefill_ids.clear();
-  admitted.clear();
-  starved.clear();
-  preempted.clear();
-}
-
 VllmScheduler::VllmScheduler(const VllmArgs& args, RequestTable& table, std::size_t groups)
     : args_(args),
       table_(table),
@@ -245,11 +236,16 @@ std::int64_t VllmScheduler::certain_steps(Tokens last_context) {
   return 1 + decodes_.steps_within(free_, steps - 1);
 }
 
-RequestId VllmScheduler::take_waiting() {
-  const RequestId id = waiting_.front();
-  waiting_.pop();
-  table_.state(id).standing = Standing::kGone;
-  return id;
+std::vector<RequestId> VllmScheduler::take_all() {
+  std::vector<RequestId> held;
+  for_each_running([&](RequestId id, Tokens, Tokens) { held.push_back(id); });
+  for (const RequestId id : held) abort(id);
+  while (!waiting_.empty()) {
+    held.push_back(waiting_.front());
+    waiting_.pop();
+    table_.state(held.back()).standing = Standing::kGone;
+  }
+  return held;
 }
 
 bool VllmScheduler::may_admit() {

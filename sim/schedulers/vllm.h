@@ -4,44 +4,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/step_curve.h"
 #include "sim/request_table.h"
 #include "sim/schedulers/decode_set.h"
+#include "sim/schedulers/scheduler.h"
 #include "sim/schedulers/vllm_args.h"
 #include "sim/schedulers/waiting_queue.h"
 
 namespace poolcast {
-
-/// What the scheduler decided for the next step. Valid until the next call of `schedule`.
-struct StepPlan {
-  Tokens tokens = 0;  ///< 0: nothing can be scheduled
-  std::int64_t requests = 0;
-  std::int64_t decode_requests = 0;
-  Tokens decode_context = 0;          ///< the new tokens included
-  std::int64_t sampled = 0;           ///< requests that produce a token
-  std::vector<PrefillChunk> prefill;  ///< in the order of `prefill_ids`
-  std::vector<RequestId> prefill_ids;
-  std::vector<RequestId> admitted;  ///< in order; a resumed request too
-  std::vector<RequestId> starved;   ///< decoding requests that get no token
-  struct Preempted {
-    RequestId id;
-    bool was_decoding;
-    Tokens dropped;  ///< computed tokens that it loses
-  };
-  std::vector<Preempted> preempted;  ///< in order
-
-  /// Every running request decodes and gets its token: such a step may be repeated.
-  bool decode_only() const { return tokens > 0 && prefill.empty() && starved.empty(); }
-  void clear();
-};
-
-/// What a step, or a run of alike steps, brought.
-struct StepOutcome {
-  std::vector<RequestId> prefilled;  ///< finished their prompt and produced a token
-  std::vector<RequestId> ended;      ///< reached their length, in scheduling order; may overlap with `prefilled`
-  std::int64_t block_steps = 0;      ///< blocks in use after scheduling, summed over the steps
-  std::int64_t blocks_used = 0;      ///< the same of the last step, which is the most
-};
 
 /// The scheduling loop of vLLM V1 (vllm/v1/core/sched/scheduler.py at 017e9f4448), prefix caching off: running
 /// requests first, in order of admission, then waiting ones, under one token budget; a running request that finds no
@@ -52,33 +21,26 @@ struct StepOutcome {
 /// The loop exists twice. `schedule_literally` walks the running list as vLLM does. `schedule` treats the decoding
 /// requests as a whole and gives the same decision; where order could matter (a shortage of blocks or of budget before
 /// younger decodes) it falls back on the walk.
-class VllmScheduler {
+class VllmScheduler final : public Scheduler {
  public:
   VllmScheduler(const VllmArgs& args, RequestTable& table, std::size_t groups);
 
-  void enqueue(RequestId id);
-  /// Takes out a request that waits or runs, between steps.
-  void abort(RequestId id);
+  void enqueue(RequestId id) override;
+  void abort(RequestId id) override;
 
-  const StepPlan& schedule();
-  const StepPlan& schedule_literally();
+  const StepPlan& schedule() override;
+  const StepPlan& schedule_literally() override;
 
-  /// Steps, the planned one included, for which the plan will repeat if nothing arrives: up to the first end, the first
-  /// shortage of blocks, and the last step whose decode context is at most `last_context`. Only for a decode-only plan.
-  std::int64_t certain_steps(Tokens last_context);
-  /// Ends the planned step and `steps - 1` repetitions of it.
-  const StepOutcome& finish(std::int64_t steps);
+  std::int64_t certain_steps(Tokens last_context) override;
+  const StepOutcome& finish(std::int64_t steps) override;
+  bool may_admit() override;
+  std::vector<RequestId> take_all() override;
 
-  /// Takes the first waiting request out.
-  RequestId take_waiting();
-  /// Whether a waiting request could be admitted at the next step boundary of a decode-only run.
-  bool may_admit();
-
-  std::int64_t running() const { return running_; }
-  std::int64_t waiting() const { return waiting_.size(); }
-  std::int64_t free_blocks() const { return free_; }
-  std::int64_t usable_blocks() const { return usable_; }
-  DecodeSet& decodes() { return decodes_; }
+  std::int64_t running() const override { return running_; }
+  std::int64_t waiting() const override { return waiting_.size(); }
+  std::int64_t free_blocks() const override { return free_; }
+  std::int64_t usable_blocks() const override { return usable_; }
+  const DecodeSet& decodes() const override { return decodes_; }
 
   /// The running list in order, for tests: calls `visit(id, computed tokens, tokens in the planned step)`.
   template <class Visit>

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "sim/schedulers/fidelity.h"
+
 namespace poolcast {
 
 /// Arguments of the vLLM V1 engine, by vLLM's own names. Defaults are those of vLLM's classes; a scenario gets its
@@ -20,6 +22,8 @@ struct VllmArgs {
   Policy policy = Policy::kFcfs;
   bool scheduler_reserve_full_isl = true;  ///< admit only if the whole sequence so far fits into free blocks
   double watermark = 0.0;                  ///< share of num_gpu_blocks kept free at admission
+  bool enable_prefix_caching = false;
+  Fidelity fidelity = Fidelity::kMended;
 };
 
 }  // namespace poolcast

@@ -37,10 +37,10 @@ SimulationSpec world(std::int32_t replicas, const char* policy, std::uint64_t re
   pool.name = "pool";
   pool.replicas = replicas;
   pool.curve = curve();
-  pool.engine.max_num_seqs = 256;
-  pool.engine.max_num_batched_tokens = 8192;
-  pool.engine.max_model_len = 32768;
-  pool.engine.num_gpu_blocks = 30'000;
+  pool.vllm().max_num_seqs = 256;
+  pool.vllm().max_num_batched_tokens = 8192;
+  pool.vllm().max_model_len = 32768;
+  pool.vllm().num_gpu_blocks = 30'000;
   spec.pools.push_back(pool);
   spec.models.push_back({.name = "model", .implementations = {{.pool = PoolId(0u)}}});
   ClassSpec cls;

@@ -15,7 +15,7 @@ constexpr SimTime kMs = 1'000'000;
 
 SimulationSpec ten_ms_pool(std::int64_t max_num_seqs) {
   SimulationSpec spec = one_pool(fixed_step(0.01));
-  spec.pools[0].engine.max_num_seqs = max_num_seqs;
+  spec.pools[0].vllm().max_num_seqs = max_num_seqs;
   return spec;
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("vllm#7242, aiconfigurator#1141: one request, and what each tool calls
 
 TEST_CASE("vllm#4252: TTFT is queue delay plus the steps of the prompt") {
   SimulationSpec spec = ten_ms_pool(1);
-  spec.pools[0].engine.max_num_batched_tokens = 50;
+  spec.pools[0].vllm().max_num_batched_tokens = 50;
   add_list(spec, {arrival(0, 10, 10), arrival(0.05, 120, 2)});
   Recorder recorder;
   simulate(std::move(spec), {&recorder});
@@ -92,7 +92,7 @@ TEST_CASE("vector-db-benchmark#207: a stall of 10 s shows in full, arrivals do n
     curve->beyond = 0;
     curve->per_pair = stall_s * 2 / (1e4 * 1e4);  // one prompt of 10,000 tokens takes the whole stall
     SimulationSpec spec = one_pool(curve);
-    spec.pools[0].engine.max_num_batched_tokens = 20'000;
+    spec.pools[0].vllm().max_num_batched_tokens = 20'000;
     std::vector<Arrival> list;
     for (int i = 0; i < 1000; ++i) list.push_back(arrival(i * 0.1, i == 500 ? 10'000 : 1, 1));
     add_list(spec, list);

@@ -31,7 +31,7 @@ struct Queue {
 Report run(const Queue& q, std::uint64_t seed) {
   SimulationSpec spec = one_pool(q.curve);
   spec.seed = seed;
-  VllmArgs& engine = spec.pools[0].engine;
+  VllmArgs& engine = spec.pools[0].vllm();
   engine.max_num_seqs = q.batch > 0 ? q.batch : q.servers;
   engine.max_num_batched_tokens = 100'000;
   engine.num_gpu_blocks = 1'000'000'000;

@@ -54,8 +54,8 @@ SimulationSpec one_pool(std::shared_ptr<const StepCurve> curve, std::int32_t rep
   pool.name = "pool";
   pool.replicas = replicas;
   pool.curve = std::move(curve);
-  pool.engine.num_gpu_blocks = 1'000'001;
-  pool.engine.max_model_len = 1'000'000;
+  pool.vllm().num_gpu_blocks = 1'000'001;
+  pool.vllm().max_model_len = 1'000'000;
   spec.pools.push_back(pool);
   spec.models.push_back({.name = "model", .implementations = {{.pool = PoolId(0u)}}});
   spec.classes.push_back({.name = "class", .model = ModelId(0u), .objectives = {}});
@@ -122,7 +122,7 @@ class WorldMaker {
     curve->knee = chance(0.5) ? 1e18 : d(between(5, 200));
     curve->per_request = 1e-5 * random_.uniform();
     pool.curve = curve;
-    VllmArgs& e = pool.engine;
+    VllmArgs& e = pool.vllm();
     e.block_size = pick({1, 3, 4, 16, 16, 64});
     e.max_num_seqs = pick({1, 2, 4, 16, 128});
     e.max_num_batched_tokens = pick({8, 32, 64, 256, 2048});

@@ -45,7 +45,7 @@ void check_same(const PoolSpec& a, const PoolSpec& b) {
   CHECK(a.devices_per_replica == b.devices_per_replica);
   CHECK(a.max_pending_requests == b.max_pending_requests);
   CHECK(a.price_per_replica.value == b.price_per_replica.value);
-  check_same(a.engine, b.engine);
+  check_same(std::get<VllmArgs>(a.engine), std::get<VllmArgs>(b.engine));
   check_same(*a.curve, *b.curve);
 }
 

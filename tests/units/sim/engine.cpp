@@ -22,7 +22,7 @@ std::vector<RequestRecord> records_of(SimulationSpec spec, Report* report = null
 
 SimulationSpec ten_ms_pool(std::int64_t max_num_seqs = 128) {
   SimulationSpec spec = one_pool(fixed_step(0.01));
-  spec.pools[0].engine.max_num_seqs = max_num_seqs;
+  spec.pools[0].vllm().max_num_seqs = max_num_seqs;
   return spec;
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("an arrival during a step waits for its end, one at the boundary does 
 
 TEST_CASE("a request that can never fit is rejected with the reason, and the rest goes on") {
   SimulationSpec spec = ten_ms_pool();
-  spec.pools[0].engine.num_gpu_blocks = 11;  // 10 blocks of 16
+  spec.pools[0].vllm().num_gpu_blocks = 11;  // 10 blocks of 16
   add_list(spec, {arrival(0, 100, 62), arrival(0, 100, 61), arrival(0, 1'000'000, 1)});
   const auto records = records_of(std::move(spec));
   REQUIRE(records.size() == 3);
@@ -74,8 +74,8 @@ TEST_CASE("a request that can never fit is rejected with the reason, and the res
 
 TEST_CASE("a prompt beyond the token budget is rejected when chunked prefill is off") {
   SimulationSpec spec = ten_ms_pool();
-  spec.pools[0].engine.enable_chunked_prefill = false;
-  spec.pools[0].engine.max_num_batched_tokens = 64;
+  spec.pools[0].vllm().enable_chunked_prefill = false;
+  spec.pools[0].vllm().max_num_batched_tokens = 64;
   add_list(spec, {arrival(0, 65, 1), arrival(0, 64, 1)});
   const auto records = records_of(std::move(spec));
   CHECK(records[0].reason == Reason::kTokenBudget);
@@ -86,8 +86,8 @@ TEST_CASE("a request too long for one pool goes to the other, and to none when t
   SimulationSpec spec = ten_ms_pool();
   spec.pools.push_back(spec.pools[0]);
   spec.pools[1].name = "roomy";
-  spec.pools[0].engine.max_model_len = 100;
-  spec.pools[1].engine.max_model_len = 1000;
+  spec.pools[0].vllm().max_model_len = 100;
+  spec.pools[1].vllm().max_model_len = 1000;
   spec.models[0].implementations.push_back({.pool = PoolId(1u)});
   spec.routing.pool.resize(2);
   add_list(spec, {arrival(0, 90, 20), arrival(0, 900, 200), arrival(0, 10, 10), arrival(0, 10, 10)});
@@ -143,7 +143,7 @@ TEST_CASE("a replica that keeps preempting without ending anything is stopped an
   const bool stepwise = GENERATE(false, true);
   SimulationSpec spec = ten_ms_pool();
   spec.stepwise = stepwise;
-  spec.pools[0].engine.num_gpu_blocks = 4;  // 3 blocks of 16
+  spec.pools[0].vllm().num_gpu_blocks = 4;  // 3 blocks of 16
   spec.stall_preemptions = 1;               // far below what a real livelock takes
   // The second request fills its block at step 7, finds no other and gives way. The run ends with that step or leap.
   add_list(spec, {arrival(0, 20, 28), arrival(0, 10, 28)});
@@ -160,7 +160,7 @@ TEST_CASE("a replica that keeps preempting without ending anything is stopped an
 
 TEST_CASE("a request that its replica can never schedule again fails as stalled when nothing else is due") {
   SimulationSpec spec = ten_ms_pool();
-  VllmArgs& engine = spec.pools[0].engine;
+  VllmArgs& engine = spec.pools[0].vllm();
   engine.enable_chunked_prefill = false;
   engine.max_num_batched_tokens = 40;
   engine.num_gpu_blocks = 6;  // 5 blocks of 16

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/schedulers/registry.h"
+
+#include <cstdlib>
+
+#include "sim/schedulers/vllm.h"
+
+namespace poolcast {
+namespace {
+
+struct Make {
+  RequestTable& table;
+  std::size_t groups;
+
+  std::unique_ptr<Scheduler> operator()(const VllmArgs& args) const {
+    return std::make_unique<VllmScheduler>(args, table, groups);
+  }
+  template <class Other>
+  std::unique_ptr<Scheduler> operator()(const Other&) const {
+    std::abort();
+  }
+};
+
+struct MaxContext {
+  std::int64_t operator()(const VllmArgs& args) const { return args.max_model_len; }
+  std::int64_t operator()(const SglangArgs& args) const { return args.context_length; }
+  std::int64_t operator()(const TensorrtLlmArgs& args) const { return args.max_seq_len; }
+  std::int64_t operator()(const BucketedArgs& args) const { return args.max_model_len; }
+  std::int64_t operator()(const TritonArgs& args) const { return args.max_tokens; }
+  std::int64_t operator()(const SessionArgs& args) const { return args.max_tokens; }
+};
+
+struct MaxRunning {
+  std::int64_t operator()(const VllmArgs& args) const { return args.max_num_seqs; }
+  std::int64_t operator()(const SglangArgs& args) const { return args.max_running_requests; }
+  std::int64_t operator()(const TensorrtLlmArgs& args) const { return args.max_batch_size; }
+  std::int64_t operator()(const BucketedArgs& args) const { return args.max_num_seqs; }
+  std::int64_t operator()(const TritonArgs& args) const { return args.instance_count * args.max_batch_size; }
+  std::int64_t operator()(const SessionArgs& args) const { return args.instance_count; }
+};
+
+struct Refusal {
+  std::int64_t prompt;
+  std::int64_t output;
+
+  /// The last token is produced but never stored.
+  Reason by_blocks(std::int64_t block_size, std::int64_t usable) const {
+    const std::int64_t blocks = (prompt + output - 1 + block_size - 1) / block_size;
+    return blocks > usable ? Reason::kKvCapacity : Reason::kNone;
+  }
+  Reason operator()(const VllmArgs& args) const {
+    const Reason blocks = by_blocks(args.block_size, args.num_gpu_blocks - 1);
+    if (blocks != Reason::kNone) return blocks;
+    const bool whole = !args.enable_chunked_prefill && args.long_prefill_token_threshold == 0;
+    return whole && prompt > args.max_num_batched_tokens ? Reason::kTokenBudget : Reason::kNone;
+  }
+  Reason operator()(const SglangArgs& args) const {
+    return by_blocks(args.page_size, args.max_total_num_tokens / args.page_size);
+  }
+  Reason operator()(const TensorrtLlmArgs& args) const {
+    if (!args.enable_chunked_prefill && prompt > args.max_num_tokens) return Reason::kTokenBudget;
+    return by_blocks(args.tokens_per_block, args.num_blocks);
+  }
+  Reason operator()(const BucketedArgs& args) const {
+    if (args.flavour != BucketedArgs::Flavour::kTpu) return Reason::kNone;
+    return by_blocks(args.block_size, args.num_gpu_blocks - 1);
+  }
+  Reason operator()(const TritonArgs&) const { return Reason::kNone; }
+  Reason operator()(const SessionArgs&) const { return Reason::kNone; }
+};
+
+}  // namespace
+
+std::unique_ptr<Scheduler> make_scheduler(const EngineArgs& engine, RequestTable& table, std::size_t groups) {
+  return std::visit(Make{table, groups}, engine);
+}
+
+std::int64_t max_context(const EngineArgs& engine) { return std::visit(MaxContext{}, engine); }
+
+std::int64_t max_running(const EngineArgs& engine) { return std::visit(MaxRunning{}, engine); }
+
+Reason refusal(const EngineArgs& engine, std::int64_t prompt, std::int64_t output) {
+  if (prompt + output > max_context(engine)) return Reason::kContextLimit;
+  return std::visit(Refusal{prompt, output}, engine);
+}
+
+}  // namespace poolcast

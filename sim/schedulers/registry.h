@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "sim/request.h"
+#include "sim/request_table.h"
+#include "sim/schedulers/engine_args.h"
+#include "sim/schedulers/scheduler.h"
+
+/// What depends on the kind of an engine, in one place.
+namespace poolcast {
+
+/// The scheduling loop of an engine that advances in steps. Aborts for the kinds that have none (triton, session).
+std::unique_ptr<Scheduler> make_scheduler(const EngineArgs& engine, RequestTable& table, std::size_t groups);
+
+/// Tokens of the longest sequence that the engine takes, prompt and output together.
+std::int64_t max_context(const EngineArgs& engine);
+/// Requests that may run at once.
+std::int64_t max_running(const EngineArgs& engine);
+/// Why the engine could never serve a request of this size, however long it waits; kNone when it could.
+Reason refusal(const EngineArgs& engine, std::int64_t prompt_tokens, std::int64_t output_tokens);
+
+}  // namespace poolcast

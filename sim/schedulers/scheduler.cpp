@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/schedulers/scheduler.h"
+
+namespace poolcast {
+
+void StepPlan::clear() {
+  tokens = requests = decode_requests = decode_context = sampled = 0;
+  prefill.clear();
+  prefill_ids.clear();
+  admitted.clear();
+  starved.clear();
+  preempted.clear();
+}
+
+}  // namespace poolcast

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/step_curve.h"
+#include "sim/ids.h"
+#include "sim/schedulers/decode_set.h"
+
+namespace poolcast {
+
+/// What the scheduler decided for the next step. Valid until the next call of `schedule`.
+struct StepPlan {
+  Tokens tokens = 0;  ///< 0: nothing can be scheduled
+  std::int64_t requests = 0;
+  std::int64_t decode_requests = 0;
+  Tokens decode_context = 0;          ///< the new tokens included
+  std::int64_t sampled = 0;           ///< requests that produce a token
+  std::vector<PrefillChunk> prefill;  ///< in the order of `prefill_ids`
+  std::vector<RequestId> prefill_ids;
+  std::vector<RequestId> admitted;  ///< in order; a resumed request too
+  std::vector<RequestId> starved;   ///< decoding requests that get no token
+  struct Preempted {
+    RequestId id;
+    bool was_decoding;
+    Tokens dropped;  ///< computed tokens that it loses
+  };
+  std::vector<Preempted> preempted;  ///< in order
+
+  /// Every running request decodes and gets its token: such a step may be repeated.
+  bool decode_only() const { return tokens > 0 && prefill.empty() && starved.empty(); }
+  void clear();
+};
+
+/// What a step, or a run of alike steps, brought.
+struct StepOutcome {
+  std::vector<RequestId> prefilled;  ///< finished their prompt and produced a token
+  std::vector<RequestId> ended;      ///< reached their length, in scheduling order; may overlap with `prefilled`
+  std::int64_t block_steps = 0;      ///< blocks in use after scheduling, summed over the steps
+  std::int64_t blocks_used = 0;      ///< the same of the last step, which is the most
+};
+
+/// What a prefix cache did, in tokens. Counted at each admission that succeeds, as vLLM's PrefixCacheStats does.
+struct PrefixStats {
+  std::int64_t queries = 0;          ///< tokens of admitted requests (outputs included on a resume)
+  std::int64_t hits = 0;             ///< of those, found in the cache
+  std::int64_t resumed_queries = 0;  ///< the share of resumed requests in both
+  std::int64_t resumed_hits = 0;
+  std::int64_t uncomputed_hits = 0;  ///< hits on blocks that were never computed (only under fidelity: upstream)
+};
+
+/// The scheduling loop of one engine instance. Requests live in the table; the scheduler keeps their SchedulerState.
+///
+/// `schedule` and `schedule_literally` must give the same decision: the second walks the engine's own loop, the first
+/// may treat the decoding requests as a whole. A decode-only plan may be repeated for `certain_steps` steps, which is
+/// what makes a leap.
+class Scheduler {
+ public:
+  virtual ~Scheduler() = default;
+
+  virtual void enqueue(RequestId id) = 0;
+  /// Takes out a request that waits or runs, between steps.
+  virtual void abort(RequestId id) = 0;
+
+  virtual const StepPlan& schedule() = 0;
+  virtual const StepPlan& schedule_literally() = 0;
+
+  /// Steps, the planned one included, for which the plan will repeat if nothing arrives: at most up to the first end,
+  /// the first shortage of memory, and the last step whose decode context is at most `last_context`; at least 1. Only
+  /// for a decode-only plan.
+  virtual std::int64_t certain_steps(Tokens last_context) = 0;
+  /// Ends the planned step and `steps - 1` repetitions of it.
+  virtual const StepOutcome& finish(std::int64_t steps) = 0;
+  /// Whether a waiting request could be admitted at the next step boundary of a decode-only run. May say yes wrongly,
+  /// never no.
+  virtual bool may_admit() = 0;
+  /// Lets go of everything, running requests first, in order.
+  virtual std::vector<RequestId> take_all() = 0;
+
+  virtual std::int64_t running() const = 0;
+  virtual std::int64_t waiting() const = 0;
+  /// KV memory in the engine's own unit (blocks, pages or tokens). Everything is free when nothing runs.
+  virtual std::int64_t free_blocks() const = 0;
+  virtual std::int64_t usable_blocks() const = 0;
+  virtual const DecodeSet& decodes() const = 0;
+  virtual PrefixStats prefix_stats() const { return {}; }
+};
+
+}  // namespace poolcast

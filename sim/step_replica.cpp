@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/step_replica.h"
+
+#include <algorithm>
+
+#include "sim/schedulers/registry.h"
+
+namespace poolcast {
+
+StepReplica::StepReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& pool, bool stepwise, RequestTable& table,
+                         const std::vector<Histogram*>& gaps)
+    : slot_(slot),
+      pool_(pool),
+      stepwise_(stepwise),
+      table_(table),
+      gaps_(gaps),
+      max_running_(max_running(pool.engine)),
+      scheduler_(make_scheduler(pool.engine, table, gaps.size())) {
+  report_.pool = pool_id;
+  report_.kv_blocks_usable = scheduler_->usable_blocks();
+}
+
+const ReplicaReport& StepReplica::report() { return report_; }
+
+bool StepReplica::full() const {
+  const std::int64_t limit = pool_.max_pending_requests;
+  if (waiting() != limit) return waiting() > limit;
+  return waiting() + running() >= max_running_;
+}
+
+// ---------------------------------------------------------------- requests come and go
+
+void StepReplica::enqueue(RequestId id, SimTime now, EventQueue& events) {
+  scheduler_->enqueue(id);
+  ++report_.requests;
+  report_.waiting_max = std::max(report_.waiting_max, waiting());
+  if (steps_in_flight_ == 0) {
+    events.set(slot_, now, Phase::kStepStart);
+  } else if (steps_in_flight_ > 1 && scheduler_->may_admit()) {
+    cut(now, events);
+  }
+}
+
+bool StepReplica::abort(RequestId id, SimTime now, EventQueue& events) {
+  if (table_.state(id).standing == Standing::kWaiting) {
+    scheduler_->abort(id);
+    // It may have stood before one that fits.
+    if (steps_in_flight_ > 1 && scheduler_->may_admit()) cut(now, events);
+    return true;
+  }
+  if (steps_in_flight_ == 0) {  // at a step boundary, or the replica is stuck
+    stop_lagging(id);
+    scheduler_->abort(id);
+    events.set(slot_, now, Phase::kStepStart);
+    return true;
+  }
+  aborted_.push_back(id);
+  if (steps_in_flight_ > 1) cut(now, events);
+  return false;
+}
+
+/// Shortens the leap in progress to the first step boundary at or after `now`.
+void StepReplica::cut(SimTime now, EventQueue& events) {
+  std::int64_t low = 1, high = steps_in_flight_;
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2;
+    if (step_end(composition_.steps + middle) >= now) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  if (low == steps_in_flight_) return;
+  steps_in_flight_ = low;
+  events.set(slot_, step_end(composition_.steps + low), Phase::kStepEnd);
+}
+
+std::vector<RequestId> StepReplica::give_up(EventQueue& events) {
+  events.remove(slot_);
+  steps_in_flight_ = 0;
+  composition_.active = false;
+  report_.stalled = true;
+  aborted_.clear();
+  lagging_.clear();
+  barren_preemptions_ = 0;
+  return scheduler_->take_all();
+}
+
+// ---------------------------------------------------------------- the start of a step
+
+void StepReplica::start_step(SimTime now, EventQueue& events) {
+  const StepPlan& plan = stepwise_ ? scheduler_->schedule_literally() : scheduler_->schedule();
+  plan_ = &plan;
+  note_preempted(plan, now);
+  for (const RequestId id : plan.admitted) {
+    SimTime& first = table_.record(id).at.first_scheduled;
+    if (first == kNever) first = now;
+  }
+  step_start_ = now;
+  if (plan.tokens == 0) {
+    steps_in_flight_ = 0;
+    composition_.active = false;
+    events.remove(slot_);
+    return;
+  }
+  if (plan.decode_only()) {
+    plan_decode_run(plan, now);
+    events.set(slot_, step_end(composition_.steps + steps_in_flight_), Phase::kStepEnd);
+  } else {
+    composition_.active = false;
+    steps_in_flight_ = 1;
+    const StepShape shape = shape_of(plan);
+    in_range_ = pool_.curve->in_range(shape);
+    events.set(slot_, now + to_sim_time(pool_.curve->step(shape)), Phase::kStepEnd);
+  }
+}
+
+StepShape StepReplica::shape_of(const StepPlan& plan) {
+  return {plan.tokens, plan.sampled, plan.decode_requests, plan.decode_context, plan.prefill};
+}
+
+void StepReplica::plan_decode_run(const StepPlan& plan, SimTime now) {
+  Composition& c = composition_;
+  const std::uint64_t version = scheduler_->decodes().version();
+  if (!c.active || c.version != version || plan.decode_context > c.last_context) {
+    const DecodeLine line = pool_.curve->decode_line(plan.decode_requests, plan.decode_context);
+    c.active = true;
+    c.version = version;
+    c.start = now;
+    c.steps = 0;
+    c.first_s = line.base_s + line.slope_s_per_token * static_cast<double>(plan.decode_context);
+    c.growth_s = line.slope_s_per_token * static_cast<double>(plan.decode_requests);
+    c.last_context = line.last_context;
+    in_range_ = pool_.curve->in_range(shape_of(plan));
+  }
+  const bool single = stepwise_ || !lagging_.empty();
+  steps_in_flight_ = single ? 1 : scheduler_->certain_steps(c.last_context);
+}
+
+/// The sum of an arithmetic series, rounded once.
+SimTime StepReplica::step_end(std::int64_t step) const {
+  const auto n = static_cast<double>(step);
+  const double pairs = static_cast<double>(step * (step - 1) / 2);
+  return composition_.start + to_sim_time(Seconds(n * composition_.first_s + pairs * composition_.growth_s));
+}
+
+SimTime StepReplica::step_gap(std::int64_t step) const {
+  return to_sim_time(Seconds(composition_.first_s + static_cast<double>(step - 1) * composition_.growth_s));
+}
+
+void StepReplica::note_preempted(const StepPlan& plan, SimTime now) {
+  for (const StepPlan::Preempted& p : plan.preempted) {
+    if (p.was_decoding && !table_.state(p.id).lagging) table_.record(p.id).at.last_token = now;
+    stop_lagging(p.id);
+    ++report_.preemptions;
+    report_.recomputed_tokens += p.dropped;
+    ++barren_preemptions_;
+  }
+}
+
+// ---------------------------------------------------------------- the end of a step
+
+const std::vector<RequestId>& StepReplica::end_step(SimTime now, EventQueue& events) {
+  const std::int64_t steps = steps_in_flight_;
+  const StepPlan& plan = *plan_;
+  if (plan.decode_only() && lagging_.empty()) {
+    add_run_gaps(composition_.steps + 1, composition_.steps + steps);
+  } else {
+    add_step_gaps(now);
+  }
+  if (composition_.active) composition_.steps += steps;
+
+  const StepOutcome& outcome = scheduler_->finish(steps);
+  count_steps(plan, outcome, now);
+  settle_tokens(outcome, now);
+  left_ = outcome.ended;
+  for (const RequestId id : left_) report_.completed += table_.record(id).outcome == Outcome::kCompleted;
+  for (const RequestId id : aborted_) {
+    if (table_.state(id).standing == Standing::kGone) continue;  // ended in this very step
+    stop_lagging(id);
+    scheduler_->abort(id);
+    left_.push_back(id);
+  }
+  aborted_.clear();
+  if (!left_.empty()) barren_preemptions_ = 0;
+  steps_in_flight_ = 0;
+  events.set(slot_, now, Phase::kStepStart);
+  return left_;
+}
+
+void StepReplica::count_steps(const StepPlan& plan, const StepOutcome& outcome, SimTime now) {
+  const std::int64_t steps = steps_in_flight_;
+  ReplicaReport& r = report_;
+  r.steps += static_cast<std::uint64_t>(steps);
+  if (plan.decode_only()) r.decode_steps += static_cast<std::uint64_t>(steps);
+  if (!in_range_) r.extrapolated_steps += static_cast<std::uint64_t>(steps);
+  r.leaps += steps > 1;
+  r.busy += now - step_start_;
+  r.scheduled_tokens += plan.tokens * steps;
+  r.running_steps += plan.requests * steps;
+  r.running_max = std::max(r.running_max, plan.requests);
+  r.kv_block_steps += outcome.block_steps;
+  r.kv_blocks_max = std::max(r.kv_blocks_max, outcome.blocks_used);
+}
+
+/// Counts the gaps of steps `first` to `last` of the composition for every decoding request, bucket by bucket.
+void StepReplica::add_run_gaps(std::int64_t first, std::int64_t last) {
+  const std::vector<std::int64_t>& requests = scheduler_->decodes().by_group();
+  while (first <= last) {
+    const std::size_t bucket = Histogram::bucket(step_gap(first));
+    std::int64_t same = last;  // the last step of this bucket; gaps never shrink
+    if (Histogram::bucket(step_gap(last)) != bucket) {
+      std::int64_t beyond = last;
+      same = first;
+      while (same + 1 < beyond) {
+        const std::int64_t middle = same + (beyond - same) / 2;
+        (Histogram::bucket(step_gap(middle)) == bucket ? same : beyond) = middle;
+      }
+    }
+    const auto sum = static_cast<std::uint64_t>(step_end(same) - step_end(first - 1));
+    const auto steps = static_cast<std::uint64_t>(same - first + 1);
+    for (std::size_t group = 0; group < gaps_.size(); ++group) {
+      const auto count = static_cast<std::uint64_t>(requests[group]);
+      if (count > 0 && gaps_[group]) gaps_[group]->add_run(bucket, count * steps, count * sum, step_gap(same));
+    }
+    first = same + 1;
+  }
+}
+
+/// The gaps of a single step: the same for every decoding request but those that got nothing in this step or the last.
+void StepReplica::add_step_gaps(SimTime now) {
+  std::vector<std::int64_t> requests = scheduler_->decodes().by_group();
+  for (const RequestId id : plan_->starved) --requests[table_.state(id).group];
+  for (const RequestId id : lagging_) {
+    if (table_.state(id).starved) continue;
+    --requests[table_.state(id).group];
+    add_gap(id, now - table_.record(id).at.last_token);
+  }
+  const SimTime gap = plan_->decode_only() ? step_gap(composition_.steps + 1) : now - step_start_;
+  for (std::size_t group = 0; group < gaps_.size(); ++group) {
+    if (requests[group] > 0 && gaps_[group]) gaps_[group]->add(gap, static_cast<std::uint64_t>(requests[group]));
+  }
+  note_starved();
+}
+
+void StepReplica::note_starved() {
+  for (const RequestId id : plan_->starved) {
+    if (!table_.state(id).lagging) table_.record(id).at.last_token = step_start_;
+  }
+  for (const RequestId id : lagging_) table_.state(id).lagging = false;
+  for (const RequestId id : plan_->starved) table_.state(id).lagging = true;
+  lagging_ = plan_->starved;
+}
+
+void StepReplica::add_gap(RequestId id, SimTime gap) {
+  Histogram* histogram = gaps_[table_.state(id).group];
+  if (histogram) histogram->add(gap);
+}
+
+void StepReplica::settle_tokens(const StepOutcome& outcome, SimTime now) {
+  for (const RequestId id : outcome.prefilled) {
+    Instants& at = table_.record(id).at;
+    if (at.first_token == kNever) {
+      at.first_token = now;
+    } else {
+      add_gap(id, now - at.last_token);  // resumed after a preemption
+    }
+    at.last_token = now;
+  }
+  for (const RequestId id : outcome.ended) table_.record(id).at.last_token = now;
+}
+
+void StepReplica::stop_lagging(RequestId id) {
+  if (!table_.state(id).lagging) return;
+  table_.state(id).lagging = false;
+  std::erase(lagging_, id);
+}
+
+}  // namespace poolcast

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sim/replica.h"
+#include "sim/schedulers/scheduler.h"
+
+namespace poolcast {
+
+/// An engine that advances in steps: its scheduler decides what a step holds, its pool's curve says how long it takes.
+///
+/// A leap is a run of decode-only steps of one composition; its step ends are computed from the start of the
+/// composition by one expression (`step_end`), so that it does not matter where the run is cut into leaps: single steps
+/// give the same instants to the last nanosecond.
+class StepReplica final : public Replica {
+ public:
+  StepReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& pool, bool stepwise, RequestTable& table,
+              const std::vector<Histogram*>& gaps);
+
+  void enqueue(RequestId id, SimTime now, EventQueue& events) override;
+  bool abort(RequestId id, SimTime now, EventQueue& events) override;
+  void start_step(SimTime now, EventQueue& events) override;
+  const std::vector<RequestId>& end_step(SimTime now, EventQueue& events) override;
+  std::vector<RequestId> give_up(EventQueue& events) override;
+
+  std::int64_t waiting() const override { return scheduler_->waiting(); }
+  std::int64_t running() const override { return scheduler_->running(); }
+  bool full() const override;
+  std::int64_t barren_preemptions() const override { return barren_preemptions_; }
+  const ReplicaReport& report() override;
+  std::int64_t free_blocks() const override { return scheduler_->free_blocks(); }
+
+ private:
+  /// A stretch of decode-only steps of the same requests on one line of the curve.
+  struct Composition {
+    bool active = false;
+    SimTime start = 0;
+    std::int64_t steps = 0;  ///< ended so far
+    double first_s = 0;      ///< duration of its first step
+    double growth_s = 0;     ///< by which each step is longer than the one before
+    Tokens last_context = 0;
+    std::uint64_t version = 0;
+  };
+
+  SimTime step_end(std::int64_t step) const;  ///< end of step `step` of the composition, from 1
+  SimTime step_gap(std::int64_t step) const;  ///< duration of that step
+  static StepShape shape_of(const StepPlan& plan);
+  void plan_decode_run(const StepPlan& plan, SimTime now);
+  void cut(SimTime now, EventQueue& events);
+  void note_preempted(const StepPlan& plan, SimTime now);
+  void count_steps(const StepPlan& plan, const StepOutcome& outcome, SimTime now);
+  void add_run_gaps(std::int64_t first, std::int64_t last);
+  void add_step_gaps(SimTime now);
+  void note_starved();
+  void add_gap(RequestId id, SimTime gap);
+  void stop_lagging(RequestId id);
+  void settle_tokens(const StepOutcome& outcome, SimTime now);
+
+  std::uint32_t slot_;
+  const PoolSpec& pool_;
+  bool stepwise_;
+  RequestTable& table_;
+  const std::vector<Histogram*>& gaps_;
+  std::int64_t max_running_;
+  std::unique_ptr<Scheduler> scheduler_;
+  const StepPlan* plan_ = nullptr;  ///< of the step in progress
+  Composition composition_;
+  bool in_range_ = true;  ///< of the step in progress; the same for all steps of a composition
+  SimTime step_start_ = 0;
+  std::int64_t steps_in_flight_ = 0;  ///< 0: idle
+  std::vector<RequestId> lagging_;    ///< decoding requests that got no token in the last step
+  std::vector<RequestId> aborted_;
+  std::vector<RequestId> left_;
+  std::int64_t barren_preemptions_ = 0;
+  ReplicaReport report_;
+};
+
+}  // namespace poolcast
