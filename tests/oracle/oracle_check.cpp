@@ -1,226 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs recorded cases of the real vLLM scheduler through poolcast's and compares every step.
+// Runs recorded cases of real schedulers through poolcast's and compares every step.
 //
 //   oracle_check CASE.json…     prints `ok NAME`, `skipped NAME: why` or `differs NAME step K: expected … got …`
 //                               for each, then `N passed, M failed`; exit 1 on a difference.
 //
-// Each case runs three times: by the literal loop, by the loop in bulk, and in leaps.
+// A case's arguments tell which engine it is of.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
-#include <map>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
+#include <stdexcept>
 
-#include "sim/schedulers/vllm.h"
+#include "tests/oracle/vllm_case.h"
 
 using nlohmann::json;
-using namespace poolcast;
+using namespace poolcast::oracle;
 
 namespace {
 
-enum class Mode { kLiteral, kBulk, kLeap };
-constexpr const char* kModes[] = {"literal", "bulk", "leap"};
-
-struct Difference {
-  std::size_t step;
-  std::string what;
-};
-
-/// One run of one case.
-class Check {
- public:
-  Check(const json& document, Mode mode)
-      : document_(document),
-        steps_(document.at("steps")),
-        mode_(mode),
-        scheduler_(arguments(document.at("scenario").at("args")), table_, 1) {
-    name_requests(document.at("scenario").at("requests"));
-  }
-
-  /// Nothing when every step agrees.
-  std::optional<Difference> run() {
-    try {
-      for (std::size_t k = 0; k < steps_.size();) k += step(k);
-      compare_result();
-    } catch (const Difference& difference) {
-      return difference;
-    }
-    return std::nullopt;
-  }
-
- private:
-  static VllmArgs arguments(const json& a) {
-    VllmArgs args;
-    args.max_num_seqs = a.at("max_num_seqs");
-    args.max_num_batched_tokens = a.at("max_num_batched_tokens");
-    args.max_model_len = a.at("max_model_len");
-    args.block_size = a.at("block_size");
-    args.num_gpu_blocks = a.at("num_gpu_blocks");
-    args.enable_chunked_prefill = a.at("enable_chunked_prefill");
-    args.long_prefill_token_threshold = a.at("long_prefill_token_threshold");
-    args.policy = a.at("policy") == "priority" ? VllmArgs::Policy::kPriority : VllmArgs::Policy::kFcfs;
-    args.scheduler_reserve_full_isl = a.at("scheduler_reserve_full_isl");
-    args.watermark = a.at("watermark");
-    return args;
-  }
-
-  /// Ranks: the real queue breaks ties of priority and arrival by comparing ids as strings.
-  void name_requests(const json& requests) {
-    std::set<std::string> ids;
-    std::set<double> times;
-    for (const json& r : requests) {
-      ids.insert(r.at("id").get<std::string>());
-      times.insert(r.at("arrival_time").get<double>());
-    }
-    const std::int64_t max_model_len = document_.at("scenario").at("args").at("max_model_len");
-    for (const json& r : requests) {
-      const RequestId id = table_.create();
-      SchedulerState& s = table_.state(id);
-      s.prompt_tokens = r.at("prompt_tokens");
-      s.end_tokens = std::min(s.prompt_tokens + r.at("output_tokens").get<std::int64_t>(), max_model_len);
-      s.priority = r.at("priority");
-      s.arrival = std::distance(times.begin(), times.find(r.at("arrival_time").get<double>()));
-      s.rank = static_cast<std::uint64_t>(std::distance(ids.begin(), ids.find(r.at("id").get<std::string>())));
-      names_.push_back(r.at("id"));
-      arrive_step_.push_back(r.at("arrive_step"));
-    }
-  }
-
-  const std::string& name(RequestId id) const { return names_[id.value]; }
-  std::vector<std::string> names(const std::vector<RequestId>& ids) const {
-    std::vector<std::string> result;
-    for (const RequestId id : ids) result.push_back(name(id));
-    return result;
-  }
-
-  static json value_or(const json& step, const char* key, const json& otherwise) {
-    return step.contains(key) ? step.at(key) : otherwise;
-  }
-
-  static void expect(std::size_t k, const char* what, const json& expected, const json& got) {
-    if (expected != got) throw Difference{k, fmt::format("{}: expected {} got {}", what, expected.dump(), got.dump())};
-  }
-
-  /// Runs and compares the steps that are decided at step k; returns how many.
-  std::size_t step(std::size_t k) {
-    while (next_ < names_.size() && arrive_step_[next_] <= k) {
-      scheduler_.enqueue(RequestId(next_++));
-    }
-    const StepPlan& plan = mode_ == Mode::kLiteral ? scheduler_.schedule_literally() : scheduler_.schedule();
-    compare_plan(k, plan);
-    std::size_t count = 1;
-    if (mode_ == Mode::kLeap && plan.decode_only()) {
-      const std::size_t horizon = (next_ < names_.size() ? arrive_step_[next_] : steps_.size()) - k;
-      count = std::min(horizon, static_cast<std::size_t>(scheduler_.certain_steps(INT64_MAX / 2)));
-    }
-    for (std::size_t i = 1; i < count; ++i) compare_repetition(k, i);
-    const StepOutcome& outcome = scheduler_.finish(static_cast<std::int64_t>(count));
-    compare_outcome(k + count - 1, outcome);
-    return count;
-  }
-
-  void compare_plan(std::size_t k, const StepPlan& plan) {
-    const json& expected = steps_.at(k);
-    json scheduled = json::array(), computed = json::array(), fresh = json::array(), resumed = json::array();
-    scheduler_.for_each_running([&](RequestId id, Tokens done, Tokens n) {
-      if (n == 0) return;
-      scheduled.push_back({name(id), n});
-      computed.push_back(done);
-    });
-    for (const RequestId id : plan.admitted) {
-      (table_.state(id).preemptions > 0 ? resumed : fresh).push_back({name(id), 0});
-    }
-    std::vector<RequestId> preempted;
-    for (const StepPlan::Preempted& p : plan.preempted) preempted.push_back(p.id);
-    expect(k, "scheduled", expected.at("scheduled"), scheduled);
-    expect(k, "computed", expected.at("computed"), computed);
-    expect(k, "new", value_or(expected, "new", json::array()), fresh);
-    expect(k, "resumed", value_or(expected, "resumed", json::array()), resumed);
-    expect(k, "preempted", value_or(expected, "preempted", json::array()), names(preempted));
-    expect(k, "free_sched", expected.at("free_sched"), scheduler_.free_blocks());
-  }
-
-  /// A step inside a leap: the same requests, each one token further, and nobody comes, goes or ends before it.
-  void compare_repetition(std::size_t k, std::size_t i) {
-    const json& expected = steps_.at(k + i);
-    json computed = steps_.at(k).at("computed");
-    for (json& c : computed) c = c.get<std::int64_t>() + static_cast<std::int64_t>(i);
-    expect(k + i, "scheduled", expected.at("scheduled"), steps_.at(k).at("scheduled"));
-    expect(k + i, "computed", expected.at("computed"), computed);
-    for (const char* key : {"new", "resumed", "preempted"}) {
-      expect(k + i, key, value_or(expected, key, json::array()), json::array());
-    }
-    expect(k + i - 1, "finished", value_or(steps_.at(k + i - 1), "finished", json::array()), json::array());
-  }
-
-  void compare_outcome(std::size_t k, const StepOutcome& outcome) {
-    const json& expected = steps_.at(k);
-    expect(k, "finished", value_or(expected, "finished", json::array()), names(outcome.ended));
-    expect(k, "running", expected.at("running"), scheduler_.running());
-    expect(k, "waiting", expected.at("waiting"), scheduler_.waiting());
-    expect(k, "free", expected.at("free"), scheduler_.free_blocks());
-    const double usable = static_cast<double>(scheduler_.usable_blocks());
-    expect(k, "usage", expected.at("usage"), 1.0 - static_cast<double>(scheduler_.free_blocks()) / usable);
-  }
-
-  void compare_result() {
-    json preemptions = json::object();
-    std::set<std::string> unfinished;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      const SchedulerState& s = table_.state(RequestId(i));
-      if (s.preemptions > 0) preemptions[names_[i]] = s.preemptions;
-      if (s.standing != Standing::kGone) unfinished.insert(names_[i]);
-    }
-    const json& result = document_.at("result");
-    const std::vector<std::string> expected = result.at("unfinished");
-    expect(steps_.size(), "preemptions", result.at("preemptions"), preemptions);
-    expect(steps_.size(), "unfinished", std::set<std::string>(expected.begin(), expected.end()), unfinished);
-  }
-
-  const json& document_;
-  const json& steps_;
-  Mode mode_;
-  RequestTable table_;
-  VllmScheduler scheduler_;
-  std::vector<std::string> names_;
-  std::vector<std::size_t> arrive_step_;
-  std::size_t next_ = 0;
-};
-
-enum class Verdict { kOk, kDiffers, kSkipped };
-
-Verdict check_document(const json& document) {
-  const json& scenario = document.at("scenario");
-  const std::string name = scenario.at("name");
-  if (scenario.at("args").at("enable_prefix_caching").get<bool>()) {
-    fmt::print("skipped {}: prefix caching is not modelled yet\n", name);
-    return Verdict::kSkipped;
-  }
-  for (const Mode mode : {Mode::kLiteral, Mode::kBulk, Mode::kLeap}) {
-    if (const auto difference = Check(document, mode).run()) {
-      fmt::print("differs {} step {}: {} ({} loop)\n", name, difference->step, difference->what,
-                 kModes[static_cast<int>(mode)]);
-      return Verdict::kDiffers;
-    }
-  }
-  fmt::print("ok {}\n", name);
-  return Verdict::kOk;
-}
+Result check_document(const json& document) { return check_vllm(document); }
 
 Verdict check_file(const char* path) {
+  std::string name = path;
+  Result result;
   try {
     std::ifstream file(path);
     if (!file) throw std::runtime_error("cannot be opened");
-    return check_document(json::parse(file));
+    const json document = json::parse(file);
+    name = document.at("scenario").at("name");
+    result = check_document(document);
   } catch (const std::exception& error) {
-    fmt::print("differs {} step 0: expected a recorded case, got {}\n", path, error.what());
-    return Verdict::kDiffers;
+    result = {Verdict::kDiffers, fmt::format("step 0: expected a recorded case, got {}", error.what())};
   }
+  if (result.verdict == Verdict::kOk) fmt::print("ok {}\n", name);
+  if (result.verdict == Verdict::kSkipped) fmt::print("skipped {}: {}\n", name, result.why);
+  if (result.verdict == Verdict::kDiffers) fmt::print("differs {} {}\n", name, result.why);
+  return result.verdict;
 }
 
 }  // namespace
