@@ -9,6 +9,8 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -72,6 +74,33 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+/// The process in a temporary name ".NAME.PID-N.part" of `name`; 0 when it is none.
+pid_t process_of(std::string_view temporary, std::string_view name) {
+  constexpr std::string_view kEnd = ".part";
+  const std::string start = fmt::format(".{}.", name);
+  if (temporary.size() < start.size() + kEnd.size() || temporary.substr(0, start.size()) != start) return 0;
+  if (temporary.substr(temporary.size() - kEnd.size()) != kEnd) return 0;
+  temporary = temporary.substr(start.size(), temporary.size() - start.size() - kEnd.size());
+  pid_t process = 0;
+  unsigned ordinal = 0;
+  const char* const end = temporary.data() + temporary.size();
+  const auto dash = std::from_chars(temporary.data(), end, process);
+  if (dash.ec != std::errc() || dash.ptr == end || *dash.ptr != '-') return 0;
+  const auto last = std::from_chars(dash.ptr + 1, end, ordinal);
+  return last.ec == std::errc() && last.ptr == end && process > 0 ? process : 0;
+}
+
+/// Removes what killed processes left of `name` in `folder`. One that cannot be removed does no harm.
+void remove_leftovers(const std::string& folder, std::string_view name) {
+  std::error_code ignored;
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator at(folder, ignored); at != end; at.increment(ignored)) {
+    const pid_t process = process_of(at->path().filename().native(), name);
+    const bool dead = process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
+    if (dead) ::unlink(at->path().c_str());
+  }
+}
+
 /// The plain file that `path` leads to, or that will be made there.
 std::string real_target(const std::string& path) {
   std::error_code error;
@@ -101,6 +130,7 @@ void AtomicFile::create() {
   static std::atomic<unsigned> ordinal{0};
   const auto slash = path_.find_last_of('/');
   const std::size_t name_at = slash == std::string::npos ? 0 : slash + 1;
+  remove_leftovers(folder_of(path_), std::string_view(path_).substr(name_at));
   temporary_ = fmt::format("{}.{}.{}-{}.part", path_.substr(0, name_at), path_.substr(name_at), ::getpid(), ordinal++);
   ::unlink(temporary_.c_str());  // left by a killed process that had the same number
   remember(temporary_.c_str());

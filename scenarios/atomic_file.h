@@ -7,7 +7,9 @@
 namespace poolcast {
 
 /// A file that appears whole or not at all: written beside its final place under a temporary name, renamed by
-/// `commit`. Without a commit the temporary file is removed and whatever stood there before is untouched.
+/// `commit`. Without a commit the temporary file is removed and whatever stood there before is untouched. What a killed
+/// process left, the next AtomicFile of the same path removes: the name holds the process, which must be of this
+/// machine.
 ///
 /// A path that is a symbolic link is followed: the file it leads to is replaced, the link stays. A replaced file keeps
 /// its permissions. Something other than a plain file (a folder, a device, a pipe) is refused.

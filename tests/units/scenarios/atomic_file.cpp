@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/atomic_file.h"
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "scenarios/error.h"
@@ -147,4 +149,24 @@ TEST_CASE("A signal handler can remove every unfinished file") {
   CHECK(WEXITSTATUS(status) == 128 + signal);
   CHECK(read_file(folder.file("one.txt")) == "old");
   CHECK(folder.names() == Names{"done.txt", "one.txt"});
+}
+
+TEST_CASE("What a killed process left beside a file is removed by the next writer of the same file") {
+  const TemporaryFolder folder;
+  const int status = in_child([&] {
+    AtomicFile one(folder.file("one.txt"));
+    AtomicFile two(folder.file("two.txt"));
+    ::raise(SIGKILL);
+  });
+  CHECK(WTERMSIG(status) == SIGKILL);
+  REQUIRE(folder.names().size() == 2);
+  const std::string left_of_two = folder.names().back();
+  const std::string of_living = fmt::format(".one.txt.{}-0.part", ::getppid());
+  for (const std::string& name : {of_living, std::string(".one.txt.9x-0.part"), std::string(".one.txt.part")}) {
+    write_file(folder.file(name), "");
+  }
+  AtomicFile(folder.file("one.txt")).write("new");
+  Names kept = {of_living, ".one.txt.9x-0.part", ".one.txt.part", left_of_two, "one.txt"};
+  std::sort(kept.begin(), kept.end());
+  CHECK(folder.names() == kept);
 }
