@@ -33,7 +33,8 @@ class FileError : public ConfigError {
   using ConfigError::ConfigError;
 };
 
-/// Text from the user's file in double quotes, for a message: control characters are shown and long text is cut.
+/// Text from the user's file in double quotes, for a message: control characters and bytes that are no UTF-8 are spelt
+/// \x1b, and long text is cut.
 std::string quote(std::string_view text);
 
 /// The candidate nearest to `word` by edit distance, or empty when none is near enough to be a likely slip.

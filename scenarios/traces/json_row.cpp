@@ -92,6 +92,13 @@ bool read_session(element value, std::optional<std::uint64_t>& out) {
   return true;
 }
 
+/// A value in a message. That a string is one is told, since a number is in quotes as well.
+std::string shown(element value) {
+  std::string_view text;
+  if (value.get(text) == simdjson::SUCCESS) return "the string " + quote(text);
+  return quote(simdjson::minify(value).substr(0, 200));
+}
+
 bool read_hash_ids(element value, JsonRow& row) {
   simdjson::dom::array ids;
   if (value.get(ids) != simdjson::SUCCESS) return false;
@@ -126,7 +133,7 @@ bool read_member(Member member, element value, JsonRow& row) {
     case Member::kHashIds:
       return read_hash_ids(value, row);
     case Member::kBlockTokens:
-      return read(value, row.block_tokens);
+      return read(value, row.block_tokens) && *row.block_tokens > 0;
     case Member::kPriority:
       return read(value, row.priority);
     case Member::kThinkTime:
@@ -183,8 +190,7 @@ std::optional<std::string> JsonRowParser::parse(std::string_view line, JsonRow& 
     if (known == nullptr) {
       if (row.unknown.empty()) row.unknown = name;
     } else if (!read_member(known->member, value, row)) {
-      return fmt::format("{}: {} is not a value of the right kind or range", name,
-                         quote(simdjson::minify(value).substr(0, 200)));
+      return fmt::format("{}: {} is not a value of the right kind or range", name, shown(value));
     }
   }
   return std::nullopt;

@@ -151,9 +151,15 @@ TEST_CASE("the nearest spelling allows for one slip in a short word and for more
   CHECK(nearest("", known).empty());
 }
 
-TEST_CASE("text from a file is shown in a message without its control characters, and cut") {
+TEST_CASE("text from a file is shown in a message without what a terminal cannot show, and cut") {
   CHECK(quote("a\nb\x1b") == "\"a\\nb\\x1b\"");
+  CHECK(quote("\xc3\xa9 \xff \xc2\x9b") == "\"\xc3\xa9 \\xff \\xc2\\x9b\"");
   CHECK(quote(std::string(100, 'x')) == "\"" + std::string(80, 'x') + "…\"");
+}
+
+TEST_CASE("the caret stands below its place in a line with bytes that cannot be shown") {
+  const Location at{"f", 1, 7, "a\tb\x80\r c"};
+  CHECK(std::string(ConfigError(at, "", "wrong").what()) == "f:1:7: wrong\na\tb\\x80\\x0d c\n \t          ^");
 }
 
 TEST_CASE("a file of many entries keeps them all") {

@@ -56,6 +56,10 @@ TEST_CASE("Files that hold no trace are named") {
                                "ELF\x02\x01\0\0\xff\xfe",
                                10)),
              Catch::Contains("the format of the trace cannot be told"));
+  CHECK_THAT(error("caf\xc3\xa9 \xe9\x80\x1b[31m"),
+             Catch::Contains("it begins with \"caf\xc3\xa9 \\xe9\\x80\\x1b[31m\""));
+  CHECK_THAT(error("TIMESTAMP,ContextTokens,GeneratedTokens\r,\x9b\xff\n"),
+             Catch::EndsWith("\nTIMESTAMP,ContextTokens,GeneratedTokens\\x0d,\\x9b\\xff\n^"));
   CHECK_THAT(error("num_prefill_tokens,num_decode_tokens\n1,2\n"), Catch::Contains("it has lengths but no timestamps"));
   CHECK_THAT(error("{\"a\": 1}\n"), Catch::Contains("JSON without the fields of a known trace"));
   TraceSpec nowhere;
