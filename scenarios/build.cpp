@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "models/error.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/resolve.h"
@@ -54,8 +52,7 @@ void build_models(const Scenario& scenario, SimulationSpec& spec) {
     for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
       const PoolEntry& pool = scenario.pools[p];
       if (pool.model != m) continue;
-      const std::int64_t limit = entry.implementations[pool.implementation].context_limit;
-      model.implementations.push_back({PoolId(p), std::min(limit, pool.engine.args.max_model_len)});
+      model.implementations.push_back({PoolId(p), entry.implementations[pool.implementation].context_limit});
     }
     spec.models.push_back(std::move(model));
     for (const ClassEntry& cls : entry.classes) {

@@ -38,10 +38,10 @@ TEST_CASE("a built scenario has its pools in the order of the file") {
   CHECK_FALSE(built.facts.fidelity.empty());
 }
 
-TEST_CASE("a pool takes requests up to its own limit and that of its engine") {
+TEST_CASE("the limit of an implementation is built as it is stated; that of its engine stands in the engine") {
   const BuiltScenario built = build(loaded(changed("- {pool: b}", "- {pool: b, limits: {context: 4096}}")));
   REQUIRE(built.spec.models[0].implementations.size() == 2);
-  CHECK(built.spec.models[0].implementations[0].context_limit == 8192);
+  CHECK(built.spec.models[0].implementations[0].context_limit == INT64_MAX);
   CHECK(built.spec.models[0].implementations[1].context_limit == 4096);
 }
 
