@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/catalog.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -164,6 +165,15 @@ std::optional<EngineDefaults> Catalog::engine_defaults(std::string_view kind, st
 std::optional<DollarsPerHour> PriceEntry::on_demand_per_device() const {
   if (!on_demand) return std::nullopt;
   return *on_demand / static_cast<double>(count);
+}
+
+std::string PriceEntry::name() const { return provider + "/" + instance; }
+
+bool PriceEntry::is_called(std::string_view other_name) const {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  const std::string own = name();
+  return std::equal(own.begin(), own.end(), other_name.begin(), other_name.end(),
+                    [&](char a, char b) { return lower(a) == lower(b); });
 }
 
 std::string find_catalog_folder() {

@@ -41,6 +41,8 @@ struct PriceEntry {
   std::string source;
 
   std::optional<DollarsPerHour> on_demand_per_device() const;
+  std::string name() const;                           ///< "AWS/p5.48xlarge": how a scenario names it
+  bool is_called(std::string_view other_name) const;  ///< by its name in any case
 };
 
 enum class EngineUsage { kApi, kOffline };

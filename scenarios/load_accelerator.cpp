@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <functional>
+#include <fmt/format.h>
 
 #include "scenarios/load_parts.h"
 #include "scenarios/units.h"
@@ -22,18 +22,38 @@ void read_figure(MappingReader& reader, const std::string& key, T (*read)(const 
   figure = {value, "scenario", ""};
 }
 
+/// A memory other than the catalog's makes another device, of which no driver reported anything.
+void read_memory(MappingReader& reader, Accelerator& accelerator, const LoadContext& context) {
+  constexpr double kMostAddressable = 1.1;  // datasheets print GB for what drivers report in GiB, 1.074 GB each
+  const Sourced<Bytes> catalogued = accelerator.memory;
+  read_figure(reader, "memory", &read_bytes, accelerator.memory);
+  auto& addressable = accelerator.addressable_memory;
+  const auto stated = reader.optional("addressable_memory");
+  if (!stated && addressable.value && accelerator.memory.value != catalogued.value) {
+    context.notes.push_back(
+        fmt::format("{}: memory {} as stated; the {} that a driver reports of the catalog's device "
+                    "are not used",
+                    accelerator.name, to_text(*accelerator.memory.value), to_text(*addressable.value)));
+    addressable = {};
+  }
+  read_figure(reader, "addressable_memory", &read_bytes, addressable);
+  if (stated && accelerator.memory.value && *addressable.value > *accelerator.memory.value * kMostAddressable)
+    stated->fail(fmt::format("{} can be addressed, but the device has {}", to_text(*addressable.value),
+                             to_text(*accelerator.memory.value)));
+}
+
 void read_word(MappingReader& reader, const std::string& key, std::string& word) {
   if (const auto node = reader.optional(key)) word = node->text();
 }
 
 }  // namespace
 
-Accelerator load_accelerator(const YamlNode& node, const Catalog& catalog) {
-  if (node.is_scalar()) return find_accelerator(node, catalog);
+Accelerator load_accelerator(const YamlNode& node, const LoadContext& context) {
+  if (node.is_scalar()) return find_accelerator(node, context.catalog);
   MappingReader reader(node);
   Accelerator accelerator;
   const auto base = reader.optional("base");
-  if (base) accelerator = find_accelerator(*base, catalog);
+  if (base) accelerator = find_accelerator(*base, context.catalog);
   if (const auto name = base ? reader.optional("name") : reader.required("name")) accelerator.name = name->text();
   read_word(reader, "title", accelerator.title);
   read_word(reader, "vendor", accelerator.vendor);
@@ -46,10 +66,7 @@ Accelerator load_accelerator(const YamlNode& node, const Catalog& catalog) {
   for (Precision precision : kPrecisions) {
     read_figure(reader, name(precision), &read_flops_per_second, accelerator.peak[static_cast<std::size_t>(precision)]);
   }
-  read_figure(reader, "memory", &read_bytes, accelerator.memory);
-  // A memory that the file states replaces what a driver reports of another device.
-  if (reader.has("memory")) accelerator.addressable_memory = {};
-  read_figure(reader, "addressable_memory", &read_bytes, accelerator.addressable_memory);
+  read_memory(reader, accelerator, context);
   read_figure(reader, "memory_bandwidth", &read_bytes_per_second, accelerator.memory_bandwidth);
   read_figure(reader, "tdp", &read_watts, accelerator.tdp);
   read_figure(reader, "link_bandwidth", &read_bytes_per_second, accelerator.link_bandwidth);

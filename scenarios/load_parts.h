@@ -24,7 +24,7 @@ inline constexpr std::int64_t kMostTokens = 1'000'000'000;  ///< of one request,
 inline constexpr std::int64_t kMostReplicas = 1'000'000;
 
 /// A catalog name, or figures; `base: NAME` starts from the catalog's.
-Accelerator load_accelerator(const YamlNode& node, const Catalog& catalog);
+Accelerator load_accelerator(const YamlNode& node, const LoadContext& context);
 TransformerShape load_shape(const YamlNode& node, const Catalog& catalog);
 
 LengthSpec load_length(const YamlNode& node, const LoadContext& context);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <cctype>
-
 #include "models/error.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/units.h"
@@ -96,17 +94,12 @@ std::variant<RooflineOptions, StepFit> load_curves(const YamlNode& node) {
   return load_step_fit(value);
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 /// By `provider/instance` in any case.
 DollarsPerHour listed_price(const YamlNode& node, const Accelerator& accelerator, const Catalog& catalog) {
   std::vector<std::string> names;
   for (const PriceEntry& entry : catalog.prices()) {
-    names.push_back(entry.provider + "/" + entry.instance);
-    if (lower(names.back()) != lower(node.text())) continue;
+    names.push_back(entry.name());
+    if (!entry.is_called(node.text())) continue;
     if (!entry.accelerator.empty() && entry.accelerator != accelerator.name) {
       node.fail(
           fmt::format("{} is listed for {}, and this pool has {}", node.text(), entry.accelerator, accelerator.name));
@@ -138,7 +131,7 @@ PoolEntry load_pool(const YamlNode& node, const LoadContext& context) {
   pool.at = node;
   MappingReader reader(node);
   pool.name = reader.required("name").text();
-  pool.accelerator = load_accelerator(reader.required("accelerator"), context.catalog);
+  pool.accelerator = load_accelerator(reader.required("accelerator"), context);
   if (const auto layout = reader.optional("layout")) pool.layout = load_layout(*layout);
   if (const auto replicas = reader.optional("replicas")) {
     pool.replicas = static_cast<std::int32_t>(replicas->integer(1, kMostReplicas));

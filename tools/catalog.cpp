@@ -34,7 +34,7 @@ std::vector<std::string> all_names(const Catalog& catalog) {
   for (const std::string_view name : catalog.accelerator_names()) names.emplace_back(name);
   for (const std::string_view name : catalog.model_names()) names.emplace_back(name);
   for (const std::string_view name : catalog.engine_kinds()) names.emplace_back(name);
-  for (const PriceEntry& price : catalog.prices()) names.push_back(price_name(price));
+  for (const PriceEntry& price : catalog.prices()) names.push_back(price.name());
   return names;
 }
 
@@ -77,10 +77,11 @@ std::string engine_versions_text(const std::string& kind, const Catalog& catalog
   return text;
 }
 
+/// Named as in a scenario, or by the instance alone; in any case.
 std::string prices_of(const std::string& name, const Catalog& catalog) {
   std::string text;
   for (const PriceEntry& price : catalog.prices()) {
-    if (price_name(price) == name || price.instance == name) text += price_text(price);
+    if (price.is_called(name) || price.is_called(price.provider + "/" + name)) text += price_text(price);
   }
   return text;
 }

@@ -77,14 +77,12 @@ std::string price_lines(const Accelerator& accelerator, const Catalog& catalog) 
   std::string text;
   for (const PriceEntry& price : catalog.prices()) {
     if (price.accelerator != accelerator.name) continue;
-    text += line("price per device", usd_per_hour(price.on_demand_per_device()) + " on demand, " + price_name(price));
+    text += line("price per device", usd_per_hour(price.on_demand_per_device()) + " on demand, " + price.name());
   }
   return text.empty() ? line("price per device", kMissing) : text;
 }
 
 }  // namespace
-
-std::string price_name(const PriceEntry& price) { return price.provider + "/" + price.instance; }
 
 std::string accelerators_text(const Catalog& catalog) {
   TextTable table({"accelerators", "bf16 TFLOP/s", "fp8 TFLOP/s", "memory GB", "TB/s", "link GB/s", "TDP W"});
@@ -124,7 +122,7 @@ std::string engines_text(const Catalog& catalog) {
 std::string prices_text(const Catalog& catalog) {
   TextTable table({"prices", "accelerator", "devices", "instance", "per device"});
   for (const PriceEntry& entry : catalog.prices()) {
-    table.row({price_name(entry), entry.accelerator.empty() ? entry.device + " (not in catalog)" : entry.accelerator,
+    table.row({entry.name(), entry.accelerator.empty() ? entry.device + " (not in catalog)" : entry.accelerator,
                std::to_string(entry.count), usd_per_hour(entry.on_demand), usd_per_hour(entry.on_demand_per_device())});
   }
   return table.text();
@@ -194,7 +192,7 @@ std::string engine_text(const EngineDefaults& defaults, const std::string& devic
 }
 
 std::string price_text(const PriceEntry& price) {
-  std::string text = fmt::format("{}: {} x {}\n", price_name(price), price.count, price.device);
+  std::string text = fmt::format("{}: {} x {}\n", price.name(), price.count, price.device);
   text += line("accelerator", price.accelerator.empty() ? "not in the catalog" : price.accelerator);
   text += line("on demand", value_text(price.on_demand));
   text += line("per device", usd_per_hour(price.on_demand_per_device()));

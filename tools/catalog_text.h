@@ -20,7 +20,4 @@ std::string model_text(const ModelEntry& model);
 std::string engine_text(const EngineDefaults& defaults, const std::string& device);
 std::string price_text(const PriceEntry& price);
 
-/// "AWS/p5.48xlarge": how a scenario names a price.
-std::string price_name(const PriceEntry& price);
-
 }  // namespace poolcast

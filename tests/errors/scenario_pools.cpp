@@ -34,6 +34,13 @@ TEST_CASE("an unknown key of an accelerator is an error") {
                                 ^ did you mean "link_bandwidth"?)");
 }
 
+TEST_CASE("more memory that can be addressed than there is is an error") {
+  CHECK(fault("accelerator: mi300x", "accelerator: {base: mi300x, addressable_memory: 300 GB}") ==
+        R"(s.yaml:31:53: pools[1].accelerator.addressable_memory: 300 GB can be addressed, but the device has 192 GB
+    accelerator: {base: mi300x, addressable_memory: 300 GB}
+                                                    ^)");
+}
+
 TEST_CASE("a memory that nobody stated is an error") {
   CHECK(
       fault("accelerator: mi300x", "accelerator: {name: toy, bf16: 100 TFLOP/s, memory_bandwidth: 1 TB/s}") ==

@@ -62,6 +62,8 @@ TEST_CASE("with a name the catalog tells every figure with its source, or that i
         "  [1] docs.cloud.google.com/tpu/docs/v5e\n");
   CHECK_THAT(catalog("mixtral-8x7b").text, Contains("active parameters     12.9 B from the shape, 12.9 B published\n"));
   CHECK_THAT(catalog("AWS/p5e.48xlarge").text, Contains("  on demand             missing\n"));
+  CHECK(catalog("aws/P5e.48xlarge").text == catalog("AWS/p5e.48xlarge").text);  // as in a scenario
+  CHECK(catalog("P5E.48xlarge").text == catalog("AWS/p5e.48xlarge").text);
 }
 
 TEST_CASE("an engine's defaults are shown for the device and use that are asked for") {
