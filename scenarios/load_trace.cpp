@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "scenarios/load_parts.h"
+#include "scenarios/traces/trace_files.h"
 #include "scenarios/units.h"
 
 namespace poolcast {
@@ -45,7 +46,9 @@ std::string find_file(const YamlNode& node, const std::string& folder) {
     places.insert(node.location().line > 0 ? places.begin() : places.end(), folder + name);
   }
   for (const std::string& place : places) {
-    if (std::filesystem::exists(place, ignored)) return place;
+    if (!std::filesystem::exists(place, ignored)) continue;
+    if (const std::string fault = fault_of_trace_path(place); !fault.empty()) node.fail(quote(place) + " " + fault);
+    return place;
   }
   std::string looked;
   for (const std::string& place : places) looked += (looked.empty() ? "" : " and ") + quote(place);
@@ -105,9 +108,14 @@ TraceSpec load_trace(const YamlNode& node, const LoadContext& context) {
   }
   if (const auto replay = reader.optional("replay")) {
     trace.replay = static_cast<TraceSpec::Replay>(replay->choice({"timestamps", "sessions"}));
+    if (trace.replay == TraceSpec::Replay::kSessions && trace.spread == TraceSpec::Spread::kUniform)
+      replay->fail("`spread: uniform` has no effect on a replay of sessions");
   }
   if (const auto block = reader.optional("block_tokens")) trace.block_tokens = block->integer(1, kMostTokens);
-  if (const auto quantum = reader.optional("quantum")) trace.quantum = read_above_zero(*quantum);
+  if (const auto quantum = reader.optional("quantum")) {
+    trace.quantum = read_above_zero(*quantum);
+    if (trace.spread == TraceSpec::Spread::kNone) quantum->fail("has no effect without `spread: uniform`");
+  }
   if (const auto reorder = reader.optional("reorder")) trace.reorder = read_seconds(*reorder);
   if (const auto gap = reader.optional("file_gap")) trace.file_gap = read_seconds(*gap);
   reader.finish();

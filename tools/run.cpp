@@ -92,7 +92,8 @@ void add_run(CLI::App& app, int&) {
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("SCENARIO", arguments->run.scenario, "the scenario file (YAML)")->required();
   command->add_option("--out", arguments->run.out, "folder for summary.json and results.h5 (made when missing)")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check([](const std::string& folder) { return folder.empty() ? "the name of the folder is empty" : ""; });
   command->add_option("--seed", arguments->seed, "seed of the random streams, instead of the file's")
       ->type_name("N")
       ->check(whole_number);

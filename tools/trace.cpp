@@ -19,6 +19,7 @@
 #include "scenarios/traces/readers.h"
 #include "scenarios/traces/selection.h"
 #include "scenarios/traces/stats.h"
+#include "scenarios/traces/trace_files.h"
 #include "scenarios/traces/writer.h"
 #include "scenarios/units.h"
 #include "tools/commands.h"
@@ -67,6 +68,9 @@ void add_key_options(CLI::App& command, const std::shared_ptr<TraceKeys>& keys, 
 }
 
 TraceSpec spec_of(const TraceKeys& keys) {
+  if (keys.file.empty()) throw ConfigError("trace: the name of the file is empty");
+  if (const std::string fault = fault_of_trace_path(keys.file); !fault.empty())
+    throw FileError(Location{keys.file}, "", fault);
   YamlNode node = parse_yaml("FILE", "{}", true);
   node = node.with("file", parse_yaml("FILE", nlohmann::json(keys.file).dump(), true));
   for (const auto& [option, value] : keys.keys)

@@ -87,7 +87,7 @@ std::vector<std::string> read_strings(hid_t file, const char* name) {
   return strings;
 }
 
-/// poolcast's own HDF5: a dataset per column, read a chunk at a time. See scenarios/README.md.
+/// poolcast's own HDF5: a dataset per column, read a chunk at a time. See scenarios/traces.md.
 class Hdf5Reader final : public TraceReader {
  public:
   Hdf5Reader(const TraceSpec& spec, TraceLog& log) : path_(spec.file), log_(log) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
+
 #include "scenarios/error.h"
 #include "scenarios/traces/gap_meter.h"
 #include "scenarios/traces/probe.h"
@@ -50,14 +52,27 @@ void lint_rows(const TraceSpec& spec, const std::shared_ptr<TraceLog>& log, Lint
   const auto reader = open_resolved(spec, log);
   GapMeter gaps;
   RateWindows rates;
+  std::unordered_set<std::uint64_t> sessions;  // never iterated
   TraceRow row;
   while (reader->next(row)) {
     ++report.rows;
+    const bool begins = sessions.count(row.session) == 0;
+    if (begins && row.after_session != UINT64_MAX && sessions.count(row.after_session) == 0)
+      log->remark(Oddity::kUnknownCaller, Place{row.line},
+                  [&] { return fmt::format("after_session {}", row.after_session); });
+    if (row.session != UINT64_MAX) sessions.insert(row.session);
     gaps.add(row.timestamp, row.line);
     rates.add(row.timestamp.value);
   }
   remark_gaps(gaps.stats(), gaps.quantum_s(), *log);
   remark_rates(rates, gaps.stats(), *log);
+}
+
+std::uint64_t faults(const TraceLog& log) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(Oddity::kLastFault); ++i)
+    count += log.count(static_cast<Oddity>(i));
+  return count;
 }
 
 /// ServeGen tables are checked as they are; nothing is drawn from them.
@@ -82,15 +97,14 @@ LintReport lint_trace(const TraceSpec& spec) {
   } catch (const ConfigError& error) {
     log->bad_row(Oddity::kUnreadable, {}, error.what());
   }
-  std::uint64_t faults = 0;
+  if (report.rows == 0 && faults(*log) == 0) log->bad_row(Oddity::kNoRows, {}, "nothing is left to replay");
   for (std::size_t i = 0; i < kOddities; ++i) {
     const auto oddity = static_cast<Oddity>(i);
     if (log->count(oddity) == 0) continue;
     report.findings.push_back(LintFinding{oddity, log->count(oddity), log->examples(oddity)});
-    faults += is_fault(oddity) ? log->count(oddity) : 0;
   }
   const bool may_skip = spec.on_bad_row == TraceSpec::BadRow::kSkip && log->count(Oddity::kUnreadable) == 0;
-  report.usable = report.rows > 0 && (faults == 0 || may_skip);
+  report.usable = report.rows > 0 && (faults(*log) == 0 || may_skip);
   return report;
 }
 

@@ -43,6 +43,10 @@ bool OrderedReader::next(TraceRow& row) {
       log_->bad_row(Oddity::kBadValue, Place{row.line}, "more than 285 years after the first row");
       continue;
     }
+    if (row.think_time.value > kLongest) {
+      log_->bad_row(Oddity::kBadValue, Place{row.line}, "the think time is more than 285 years");
+      continue;
+    }
     last_ = row.timestamp;
     row.timestamp -= first_;
     return true;

@@ -99,6 +99,22 @@ void refuse_unit(const TraceSpec& spec) {
                       fmt::format("the format {} states its own unit; leave the key out", name(spec.format)));
 }
 
+bool holds_hash_ids(TraceFormat format) {
+  return format == TraceFormat::kMooncake || format == TraceFormat::kJsonl || format == TraceFormat::kHdf5 ||
+         format == TraceFormat::kAgentic;
+}
+
+/// A key that would change nothing was meant to change something.
+void refuse_keys_of_others(const TraceSpec& spec) {
+  const auto refuse = [&](const char* key, const char* formats) {
+    throw ConfigError(Location{spec.file}, key,
+                      fmt::format("has no effect on the format {}; it is for {}", name(spec.format), formats));
+  };
+  if (spec.block_tokens && !holds_hash_ids(spec.format)) refuse("block_tokens", "mooncake, jsonl, hdf5 and agentic");
+  if (spec.file_gap.value > 0 && spec.format != TraceFormat::kAgentic) refuse("file_gap", "agentic");
+  if (spec.reorder.value > 0 && spec.format == TraceFormat::kServeGen) refuse("reorder", "all formats but servegen");
+}
+
 }  // namespace
 
 JsonlHead read_jsonl_head(const std::string& path) {
@@ -120,7 +136,7 @@ JsonlHead read_jsonl_head(const std::string& path) {
     ++head.rows;
     head.has_chats = head.has_chats || row.chat_id;
     head.has_hash_ids = head.has_hash_ids || row.has_hash_ids;
-    if (row.block_tokens && *row.block_tokens > 0) head.block_tokens = *row.block_tokens;
+    if (row.block_tokens) head.block_tokens = *row.block_tokens;
     if (!row.hash_ids.empty() && row.prompt_tokens && *row.prompt_tokens > 0)
       vote.add(static_cast<std::int64_t>(row.hash_ids.size()), *row.prompt_tokens);
   }
@@ -138,6 +154,7 @@ TraceSpec resolve_trace(const TraceSpec& spec, std::vector<std::string>& notes) 
     resolved.format = detected.format;
     notes.push_back(fmt::format("format {}, by {}", name(detected.format), detected.why));
   }
+  refuse_keys_of_others(resolved);
   if (resolved.format != TraceFormat::kMooncake && resolved.format != TraceFormat::kJsonl) {
     refuse_unit(resolved);
     return resolved;

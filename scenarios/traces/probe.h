@@ -28,7 +28,8 @@ struct JsonlHead {
 };
 JsonlHead read_jsonl_head(const std::string& path);
 
-/// Fills in what a spec leaves to detection: format, time unit, block size.
+/// Fills in what a spec leaves to detection: format, time unit, block size. Throws ConfigError on a key that has no
+/// effect on the format.
 TraceSpec resolve_trace(const TraceSpec& spec, std::vector<std::string>& notes);
 
 /// The largest power of ten from 1 ns to 1 s that divides the first timestamps; nothing when there are fewer than two

@@ -106,7 +106,7 @@ class SessionSource final : public Source {
       throw ConfigError(Location{options_.file, static_cast<int>(row.line)}, "replay",
                         "a replay of sessions needs the think time of every turn, and this one has none",
                         "replay: timestamps");
-    turns_[index].delay = to_sim_time(std::min(row.think_time, Seconds(1e9)));
+    turns_[index].delay = to_sim_time(row.think_time);
     turns_[index].sibling = std::exchange(turns_[before].first_next, index);
   }
 

@@ -40,6 +40,14 @@ std::int64_t chunk_number(std::string_view name, std::string_view end) {
 
 }  // namespace
 
+std::string fault_of_trace_path(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) return "no such file";
+  if (std::filesystem::is_regular_file(status) || std::filesystem::is_directory(status)) return {};
+  return "is a pipe or a device; a trace is read twice and must be a regular file or a folder";
+}
+
 std::vector<std::string> agentic_files(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) return {path};

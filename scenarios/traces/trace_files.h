@@ -5,8 +5,12 @@
 #include <string>
 #include <vector>
 
-/// Traces that are folders: which files they are made of.
+/// Which files a trace is made of.
 namespace poolcast {
+
+/// Why a path can be no trace: nothing is there, or it is a pipe or a device, which cannot be read from its start again
+/// after its head told the format. Empty when it can be one.
+std::string fault_of_trace_path(const std::string& path);
 
 /// The .json and .json.gz files of a folder by name, or the one file that `path` is. Hidden files are left out.
 std::vector<std::string> agentic_files(const std::string& path);

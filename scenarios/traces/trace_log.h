@@ -22,7 +22,8 @@ enum class Oddity : std::uint8_t {
   kTimeBackwards,
   kMissingTable,  ///< a ServeGen client or interval without the table it needs
   kUnreadable,    ///< nothing can be read from here on
-  kLastFault = kUnreadable,
+  kNoRows,
+  kLastFault = kNoRows,
 
   kCrlf,
   kNoFinalNewline,
@@ -36,6 +37,7 @@ enum class Oddity : std::uint8_t {
   kBlocksRoundDown,  ///< hash_ids count full blocks only
   kHashCount,        ///< hash_ids that fit the prompt in neither way
   kSubAgent,
+  kUnknownCaller,  ///< after_session names no session of the rows before
   kMissingApiTime,
   kMissingThinkTime,
   kBlankSession,

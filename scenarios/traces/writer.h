@@ -9,7 +9,7 @@
 
 namespace poolcast {
 
-/// Writes rows as one of poolcast's own formats (kCsv, kJsonl, kHdf5), described in scenarios/README.md. The file
+/// Writes rows as one of poolcast's own formats (kCsv, kJsonl, kHdf5), described in scenarios/traces.md. The file
 /// appears whole with `close`, or not at all; a name that ends in .gz is packed (not HDF5). The same rows give the same
 /// bytes. Memory is constant. Every function throws FileError when the file cannot be written.
 class TraceWriter {

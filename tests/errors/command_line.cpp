@@ -42,6 +42,7 @@ TEST_CASE("A wrong command line is told in one line with the nearest spelling, a
       {{"run", kQuick, "--sead=3"}, "poolcast run: unknown option \"--sead\"; did you mean \"--seed\"?" + see_run},
       {{"run", kQuick, "more.yaml"}, "poolcast run: unexpected argument \"more.yaml\"" + see_run},
       {{"run", kQuick, "--format", "xml"}, "poolcast run: --format: xml not in {text,json}" + see_run},
+      {{"run", kQuick, "--out", ""}, "poolcast run: --out: the name of the folder is empty" + see_run},
       {{"run", "missing.yaml"}, "missing.yaml: cannot read the file: No such file or directory\n"},
   };
   for (const Case& wrong : cases) {
@@ -136,6 +137,26 @@ TEST_CASE("An interrupted run exits with 128 plus the signal and leaves no half 
   CHECK(ran.out == "");
   CHECK(read_file(folder.file("results.h5")) == "old");
   CHECK(folder.names() == std::vector<std::string>{"results.h5"});
+}
+
+TEST_CASE("The next run into a folder removes what a killed one left there") {
+  const TemporaryFolder folder;
+  Process process(poolcast_command(
+      {"run", kQuick, "--out", folder.path().string(), "--set", "workload.synth.requests=1000000000"}));
+  while (folder.names().size() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(5));  // both are begun
+  ::kill(process.id(), SIGKILL);
+  CHECK(process.wait().status == 128 + SIGKILL);
+  CHECK(folder.names().size() == 2);
+  CHECK(run_program({"run", kQuick, "--out", folder.path().string()}).status == 0);
+  CHECK(folder.names() == std::vector<std::string>{"results.h5", "summary.json"});
+}
+
+TEST_CASE("A trace from a pipe is refused, since it is read twice") {
+  const Ran ran = in_shell("printf 'timestamp_s,prompt_tokens,output_tokens\\n0,1,1\\n' | $poolcast run " + kQuick +
+                           " --set workload.trace.file=/dev/stdin");
+  CHECK(ran.status == 2);
+  CHECK_THAT(ran.err, Catch::Contains("workload[0].trace.file: \"/dev/stdin\" is a pipe or a device; a trace is read "
+                                      "twice and must be a regular file or a folder"));
 }
 
 TEST_CASE("--no-requests writes the summary alone and says when old results stand beside it") {

@@ -347,3 +347,40 @@ TEST_CASE("a limit of no rows is an error") {
     trace: {file: /, limit: 0}
                             ^)");
 }
+
+TEST_CASE("a trace that is no plain file is an error") {
+  CHECK(
+      fault(R"(synth:
+      requests: 10
+      arrivals: {process: poisson, rate: 5/s}
+      prompt_tokens: {distribution: lognormal, mean: 100, cv: 0.5}
+      output_tokens: 10)",
+            "trace: /dev/null") ==
+      R"(s.yaml:6:12: workload[0].trace: "/dev/null" is a pipe or a device; a trace is read twice and must be a regular file or a folder
+    trace: /dev/null
+           ^)");
+}
+
+TEST_CASE("a quantum of timestamps that are not spread is an error") {
+  CHECK(fault(R"(synth:
+      requests: 10
+      arrivals: {process: poisson, rate: 5/s}
+      prompt_tokens: {distribution: lognormal, mean: 100, cv: 0.5}
+      output_tokens: 10)",
+              "trace: {file: /, quantum: 1 s}") ==
+        R"(s.yaml:6:31: workload[0].trace.quantum: has no effect without `spread: uniform`
+    trace: {file: /, quantum: 1 s}
+                              ^)");
+}
+
+TEST_CASE("timestamps that are spread in a replay of sessions is an error") {
+  CHECK(fault(R"(synth:
+      requests: 10
+      arrivals: {process: poisson, rate: 5/s}
+      prompt_tokens: {distribution: lognormal, mean: 100, cv: 0.5}
+      output_tokens: 10)",
+              "trace: {file: /, spread: uniform, replay: sessions}") ==
+        R"(s.yaml:6:47: workload[0].trace.replay: `spread: uniform` has no effect on a replay of sessions
+    trace: {file: /, spread: uniform, replay: sessions}
+                                              ^)");
+}

@@ -329,16 +329,17 @@ TEST_CASE("the resolved scenario gives the same simulation of a trace") {
 TEST_CASE("the resolved scenario keeps every parameter of a trace") {
   const TemporaryFolder folder;
   write_file(folder.file("t.csv"), "x\n");
-  std::string text = sound_scenario();
-  const std::size_t from = text.find("synth:"), to = text.find("models:");
-  text.replace(from, to - from,
-               "trace: {file: " + folder.file("t.csv") +
-                   ", format: burstgpt, time_unit: ms, rate_scale: 2.5, time_window: [10 s, 30 min], filter: "
-                   "{prompt_tokens: [1, 4000], output_tokens: [2, 99], model: \"GPT-4: new\"}, limit: 100, on_bad_row: "
-                   "skip, spread: uniform, replay: sessions, block_tokens: 16, quantum: 1 s, reorder: 2 s, file_gap: 1 "
-                   "min}\n");
-  const Scenario first = loaded(text);
-  check_same_scenario(first, loaded(resolved_yaml(first)));
+  for (const std::string replay : {"spread: uniform, quantum: 1 s", "replay: sessions"}) {
+    std::string text = sound_scenario();
+    const std::size_t from = text.find("synth:"), to = text.find("models:");
+    text.replace(from, to - from,
+                 "trace: {file: " + folder.file("t.csv") + ", " + replay +
+                     ", format: burstgpt, time_unit: ms, rate_scale: 2.5, time_window: [10 s, 30 min], filter: "
+                     "{prompt_tokens: [1, 4000], output_tokens: [2, 99], model: \"GPT-4: new\"}, limit: 100, "
+                     "on_bad_row: skip, block_tokens: 16, reorder: 2 s, file_gap: 1 min}\n");
+    const Scenario first = loaded(text);
+    check_same_scenario(first, loaded(resolved_yaml(first)));
+  }
 }
 
 TEST_CASE("the resolved scenario shows its defaults") {

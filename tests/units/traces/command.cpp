@@ -48,7 +48,12 @@ TEST_CASE("trace lint exits with 1 when the trace cannot be used as it is") {
 
 TEST_CASE("Wrong input of the trace commands exits with 2 and says what is wrong") {
   const TraceFile file(kTrace, "t.csv");
-  CHECK(run_program({"trace", "lint", "/none/such"}).status == 2);
+  const Ran missing = run_program({"trace", "lint", "/none/such"});
+  CHECK(missing.status == 2);
+  CHECK(missing.err == "/none/such: no such file\n");
+  const Ran device = run_program({"trace", "stats", "/dev/null"});
+  CHECK(device.status == 2);
+  CHECK_THAT(device.err, Catch::Contains("/dev/null: is a pipe or a device; a trace is read twice"));
   CHECK(run_program({"trace", "stats", file.spec.file, "--on-bad-row", "maybe"}).status == 2);
   const Ran format = run_program({"trace", "stats", file.spec.file, "--trace-format", "azur"});
   CHECK(format.status == 2);

@@ -59,6 +59,21 @@ TEST_CASE("A unit for a format that states its own is an error") {
   CHECK_THAT(error_of(file.spec), Catch::Contains("time_unit: the format csv states its own unit"));
 }
 
+TEST_CASE("A key that has no effect on the format is an error that names the formats it is for") {
+  TraceFile file("timestamp_s,prompt_tokens,output_tokens\n0,1,1\n");
+  file.spec.block_tokens = 16;
+  CHECK_THAT(error_of(file.spec), Catch::EndsWith("trace: block_tokens: has no effect on the format csv; it is for "
+                                                  "mooncake, jsonl, hdf5 and agentic"));
+  file.spec.block_tokens = std::nullopt;
+  file.spec.file_gap = Seconds(1);
+  CHECK_THAT(error_of(file.spec), Catch::EndsWith("file_gap: has no effect on the format csv; it is for agentic"));
+  TraceSpec folder;
+  folder.file = "/";
+  folder.format = TraceFormat::kServeGen;
+  folder.reorder = Seconds(1);
+  CHECK_THAT(error_of(folder), Catch::Contains("reorder: has no effect on the format servegen"));
+}
+
 TEST_CASE("Qwen-Bailian: blocks of 16, seconds, chats joined into sessions") {
   TraceFile file(
       R"({"chat_id": 1, "parent_chat_id": -1, "timestamp": 0.5, "input_length": 33, "output_length": 9, "type": "text", "turn": 1, "hash_ids": [7, 8, 9]})"
@@ -150,6 +165,12 @@ TEST_CASE("Bad JSON lines are named") {
   CHECK_THAT(error(R"({"prompt_tokens": 2, "output_tokens": 1})"), Catch::Contains(":2: timestamp is missing"));
   CHECK_THAT(error(R"({"timestamp_s": 2, "prompt_tokens": 1.5, "output_tokens": 1})"),
              Catch::Contains("prompt_tokens: \"1.5\" is not a value of the right kind or range"));
+  CHECK_THAT(error(R"({"timestamp_s": "2", "prompt_tokens": 1, "output_tokens": 1})"),
+             Catch::Contains(":2:1: timestamp_s: the string \"2\" is not a value of the right kind or range"));
+  CHECK_THAT(error(R"({"timestamp_s": 2, "prompt_tokens": 1, "output_tokens": 1, "block_tokens": 0})"),
+             Catch::Contains("block_tokens: \"0\" is not a value of the right kind or range"));
+  CHECK_THAT(error(R"({"timestamp_s": 2, "prompt_tokens": 1, "output_tokens": 1, "think_time_s": 9.1e9})"),
+             Catch::Contains(":2: the think time is more than 285 years"));
   CHECK_THAT(error(R"({"timestamp_s": 2, "prompt_tokens": 99999999999999999999, "output_tokens": 1})"),
              Catch::Contains("no valid JSON") || Catch::Contains("not a value"));
   CHECK_THAT(error(R"({"timestamp_s": NaN, "prompt_tokens": 1, "output_tokens": 1})"),

@@ -135,6 +135,33 @@ TEST_CASE("lint reports what sessions of coding agents leave out") {
   CHECK_FALSE(report.usable);
 }
 
+TEST_CASE("lint reports a caller that is not in the trace before its sub-agent") {
+  const LintReport report = lint_trace(
+      TraceFile(R"({"timestamp_s": 0, "prompt_tokens": 1, "output_tokens": 1, "session": 1})"
+                "\n"
+                R"({"timestamp_s": 1, "prompt_tokens": 1, "output_tokens": 1, "session": 2, "after_session": 1})"
+                "\n"
+                R"({"timestamp_s": 2, "prompt_tokens": 1, "output_tokens": 1, "session": 3, "after_session": 9})"
+                "\n")
+          .spec);
+  CHECK(found(report) == Counts{{"unknown-caller", 1}});
+  CHECK(first_place(report, Oddity::kUnknownCaller) == "3");
+  CHECK(report.usable);
+}
+
+TEST_CASE("lint names it when a trace has no rows") {
+  const LintReport report = lint_trace(TraceFile("timestamp_s,prompt_tokens,output_tokens\n").spec);
+  CHECK(found(report) == Counts{{"no-rows", 1}});
+  CHECK_FALSE(report.usable);
+}
+
+TEST_CASE("lint reports think times that outlast the clock") {
+  const LintReport report = lint_trace(TraceFile("timestamp_s,prompt_tokens,output_tokens,session,think_time_s\n"
+                                                 "0,1,1,1,\n1,1,1,1,1e300\n")
+                                           .spec);
+  CHECK(found(report) == Counts{{"bad-value", 1}});
+}
+
 TEST_CASE("lint reports a time unit that cannot be right") {
   TraceFile file(R"({"timestamp": 0, "input_length": 5, "output_length": 1})"
                  "\n"
@@ -153,8 +180,9 @@ TEST_CASE("lint of damaged files says where the damage is") {
   CHECK_FALSE(report.usable);
   CHECK(report.rows > 1000);
 
-  TraceFile junk("timestamp_s,prompt_tokens,output_tokens\n" + std::string(1000, '\xff') + "\n" + std::string(5, '\0') +
-                 "\n0,1,1\n");
+  std::string rows = "timestamp_s,prompt_tokens,output_tokens\n";
+  rows.append(1000, '\xff').append("\n").append(5, '\0').append("\n0,1,1\n");
+  TraceFile junk(rows);
   report = lint_trace(junk.spec);
   CHECK(found(report).at("missing-field") == 2);
   CHECK(report.rows == 1);

@@ -136,6 +136,17 @@ TEST_CASE("A replay of sessions keeps think times and lets unknown ones stop it"
                     Catch::Contains(":3: replay: a replay of sessions needs the think time of every turn"));
 }
 
+TEST_CASE("A replay of sessions waits a long think time in full") {
+  TraceFile file(kHeader + "0,10,1,,1,,\n2,30,1,,1,2e9,\n");
+  file.spec.replay = TraceSpec::Replay::kSessions;
+  const auto source = make_trace_source(file.spec, ClassId(0u), 0, 1, "w");
+  RequestRecord record;
+  record.row = source->pop().row;
+  record.ended = 0;
+  source->finished(record);
+  CHECK(source->peek() == 2'000'000'000 * kNanosPerSecond);
+}
+
 TEST_CASE("A trace that would last longer than the clock is an error") {
   TraceFile file(kHeader + "0,10,1,,,,\n1000000,10,1,,,,\n");
   file.spec.rate_scale = 1e-6;
