@@ -23,7 +23,7 @@
 
 /// A scenario file as plain values: every default filled in and every rule checked (scenarios/load.h makes them,
 /// scenarios/resolve.h prints them, scenarios/build.h turns them into a SimulationSpec). Names refer to entries by
-/// name; `at` is where an entry stands, for messages. The format is described in scenarios/README.md.
+/// name; `at` is where an entry stands, for messages. The format is described in scenarios/scenario_file.md.
 namespace poolcast {
 
 struct WorkloadEntry {

@@ -12,7 +12,7 @@
 #include "sim/spec.h"
 
 /// The figures that a reader of a run sees, computed from the Report and what the scenario says. summary_text.h and
-/// summary_json.h write them; scenarios/README.md describes them.
+/// summary_json.h write them; scenarios/summary.md describes them.
 namespace poolcast {
 
 /// What a summary says of a pool besides its measures.

@@ -7,7 +7,7 @@
 
 namespace poolcast {
 
-/// The content of summary.json (design §14; described in scenarios/README.md). Equal summaries give equal bytes.
+/// The content of summary.json (design §14; described in scenarios/summary.md). Equal summaries give equal bytes.
 std::string summary_json(const Summary& summary);
 
 }  // namespace poolcast

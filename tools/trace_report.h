@@ -6,7 +6,7 @@
 #include "scenarios/traces/lint.h"
 #include "scenarios/traces/stats.h"
 
-/// What `poolcast trace` prints. The JSON keys are described in scenarios/README.md.
+/// What `poolcast trace` prints. The JSON keys are described in scenarios/traces.md.
 namespace poolcast {
 
 std::string stats_text(const std::string& file, const TraceStats& stats);

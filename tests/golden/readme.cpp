@@ -48,8 +48,8 @@ TEST_CASE("README shows the example scenario as it is, and its exact output (too
   CHECK(blocks(readme, "text").front() == ran.out);
 }
 
-TEST_CASE("scenarios/README.md names every key of summary.json") {
-  const std::string readme = read_file(POOLCAST_SOURCE_DIR "/scenarios/README.md");
+TEST_CASE("scenarios/summary.md names every key of summary.json") {
+  const std::string description = read_file(POOLCAST_SOURCE_DIR "/scenarios/summary.md");
   std::set<std::string> keys;
   for (const char* name : {"loops", "saturated", "trace_replay", "unlike_pools"}) {
     const std::string path = std::string(POOLCAST_SOURCE_DIR "/tests/golden/cases/") + name + "/expected.json";
@@ -58,6 +58,6 @@ TEST_CASE("scenarios/README.md names every key of summary.json") {
   CHECK(keys.size() > 60);
   for (const std::string& key : keys) {
     INFO(key);
-    CHECK(readme.find("`" + key + "`") != std::string::npos);
+    CHECK(description.find("`" + key + "`") != std::string::npos);
   }
 }

@@ -165,7 +165,7 @@ TEST_CASE("every parameter of a trace is read") {
       changed(kSynth, "trace: {file: " + folder.file("t.csv") +
                           ", format: burstgpt, time_unit: ms, rate_scale: 2.5, time_window: [10 s, 30 min], "
                           "filter: {prompt_tokens: [1, 4000], output_tokens: [2, none], model: GPT-4}, limit: 100, "
-                          "on_bad_row: skip, spread: uniform, replay: sessions, block_tokens: 16, quantum: 1 s, "
+                          "on_bad_row: skip, spread: uniform, replay: timestamps, block_tokens: 16, quantum: 1 s, "
                           "reorder: 2 s, file_gap: 1 min}"));
   const TraceSpec& trace = std::get<TraceSpec>(scenario.workload[0].load);
   CHECK(trace.format == TraceFormat::kBurstGpt);
@@ -181,11 +181,27 @@ TEST_CASE("every parameter of a trace is read") {
   CHECK(trace.limit == 100);
   CHECK(trace.on_bad_row == TraceSpec::BadRow::kSkip);
   CHECK(trace.spread == TraceSpec::Spread::kUniform);
-  CHECK(trace.replay == TraceSpec::Replay::kSessions);
+  const Scenario sessions = loaded(changed(kSynth, "trace: {file: " + folder.file("t.csv") + ", replay: sessions}"));
+  CHECK(std::get<TraceSpec>(sessions.workload[0].load).replay == TraceSpec::Replay::kSessions);
   CHECK(trace.block_tokens == 16);
   CHECK(trace.quantum->value == 1);
   CHECK(trace.reorder.value == 2);
   CHECK(trace.file_gap.value == 60);
+}
+
+TEST_CASE("a memory of its own makes a catalog accelerator another device, of which no driver reported anything") {
+  const auto pool = [](const std::string& accelerator, std::vector<std::string> overrides = {}) {
+    return loaded(changed("accelerator: h100-sxm", "accelerator: " + accelerator), overrides);
+  };
+  const Bytes reported = *pool("h100-sxm").pools[0].accelerator.addressable_memory.value;
+  const Scenario same = pool("h100-sxm", {"pools[0].accelerator.memory=80 GB"});
+  CHECK(same.pools[0].accelerator.require_memory() == reported);
+  CHECK_FALSE(has_note(same, "are not used"));
+  const Scenario other = pool("h100-sxm", {"pools[0].accelerator.memory=96 GB"});
+  CHECK(other.pools[0].accelerator.require_memory() == Bytes(96e9));
+  CHECK(has_note(other, "h100-sxm: memory 96 GB as stated; the 80 GiB that a driver reports of the catalog's device"));
+  const Scenario both = pool("{base: h100-sxm, memory: 96 GB, addressable_memory: 94 GB}");
+  CHECK(both.pools[0].accelerator.require_memory() == Bytes(94e9));
 }
 
 TEST_CASE("an empirical distribution may stand in a file") {
@@ -224,13 +240,13 @@ TEST_CASE("the warm-up is a time, a count, or the begin of a window") {
   CHECK(measure("{window: [10 s, none]}").until == kNever);
 }
 
-TEST_CASE("the scenario in the README of the folder loads") {
+TEST_CASE("the scenario in scenarios/scenario_file.md loads") {
   const TemporaryFolder folder;
   write_file(folder.file("t.csv"), "x\n");
-  const std::string readme = read_file(POOLCAST_SOURCE_DIR "/scenarios/README.md");
-  const std::size_t begin = readme.find("```yaml\n") + 8, end = readme.find("```", begin);
+  const std::string text = read_file(POOLCAST_SOURCE_DIR "/scenarios/scenario_file.md");
+  const std::size_t begin = text.find("```yaml\n") + 8, end = text.find("```", begin);
   const std::string file = folder.file("s.yaml");
-  write_file(file, readme.substr(begin, end - begin));
+  write_file(file, text.substr(begin, end - begin));
   const Scenario scenario = load_scenario(file, source_catalog());
   CHECK(scenario.models.at(0).classes.at(0).objectives.size() == 2);
   CHECK(scenario.pools.at(0).layout.tp == 8);

@@ -272,7 +272,7 @@ TEST_CASE("A disk that fills up while results.h5 is written is one clear error a
   CHECK(folder.names() == std::vector<std::string>{"stderr.txt"});
 }
 
-TEST_CASE("h5py reads results.h5 in the way that scenarios/README.md shows") {
+TEST_CASE("h5py reads results.h5 in the way that scenarios/results.md shows") {
   std::string python;
   for (const char* candidate : {"python3", "/usr/bin/python3"}) {
     const std::string probe = std::string(candidate) + " -c 'import h5py' 2>/dev/null";
