@@ -217,7 +217,7 @@ void Engine::end(RequestId id, Outcome outcome, Reason reason) {
   r.output_tokens = r.at.first_token == kNever ? 0 : s.tokens - s.prompt_tokens;
   r.preemptions = s.preemptions;
   r.recomputed_tokens = s.recomputed;
-  laws_.request_ended(r, s.computed);
+  laws_.request_ended(r, s);
   meter_.ended(r);
   for (Observer* observer : observers_) observer->request_ended(r);
   Client& client = clients_[r.source.value];

@@ -26,9 +26,9 @@ bool in_order(const RequestRecord& r) {
 
 }  // namespace
 
-void Laws::request_ended(const RequestRecord& r, Tokens computed) {
+void Laws::request_ended(const RequestRecord& r, const SchedulerState& s) {
   ++ended_;
-  tokens_held_ += computed + r.recomputed_tokens;
+  tokens_held_ += s.computed + s.dropped - s.cached;
   stays_ns_ += r.ended - r.at.intended;
   const bool whole = r.outcome != Outcome::kCompleted || r.at.first_token < kNever;
   if (!in_order(r) || !whole) {
@@ -54,7 +54,7 @@ void Laws::run_ended(const Report& report, std::uint64_t offered) const {
     broken("requests", std::to_string(offered) + " sent, " + std::to_string(ended_) + " ended");
   }
   if (tokens_held_ != tokens_computed_) {
-    broken("tokens", number(tokens_computed_) + " computed, " + number(tokens_held_) + " held or computed again");
+    broken("tokens", number(tokens_computed_) + " computed, " + number(tokens_held_) + " held or lost");
   }
   if (report.in_system_ns != stays_ns_) {
     broken("Little", "the integral of requests in the system differs from the sum of their stays by " +

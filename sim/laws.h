@@ -6,6 +6,7 @@
 
 #include "sim/report.h"
 #include "sim/request.h"
+#include "sim/request_table.h"
 
 namespace poolcast {
 
@@ -18,13 +19,12 @@ class BrokenLaw : public std::logic_error {
 /// What is checked in every run, whatever the scenario:
 ///  - causality: the instants of a request are in order;
 ///  - requests: everything that was sent ended, once;
-///  - tokens: what the replicas computed is what their requests hold plus what was computed again;
+///  - tokens: what the replicas computed is what their requests hold and what they lost, less what a cache gave them;
 ///  - blocks: every replica ends with all its blocks free and nobody on its lists;
 ///  - Little: the time integral of the requests in the system is the sum of their stays.
 class Laws {
  public:
-  /// `computed`: tokens of the request that were in the KV cache when it left.
-  void request_ended(const RequestRecord& record, Tokens computed);
+  void request_ended(const RequestRecord& record, const SchedulerState& state);
   void replica_ended(const ReplicaReport& report, std::int64_t free_blocks, std::int64_t held_requests);
   /// After every request and replica. Throws BrokenLaw.
   void run_ended(const Report& report, std::uint64_t offered) const;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/histogram.h"
+#include "sim/prefix_stats.h"
 #include "sim/request.h"
 #include "sim/spec.h"
 
@@ -65,6 +66,7 @@ struct ReplicaReport {
   std::int64_t kv_blocks_usable = 0;
   std::uint64_t preemptions = 0;
   std::int64_t recomputed_tokens = 0;
+  PrefixStats prefix;
   std::uint64_t leaps = 0;
   bool stalled = false;
 };

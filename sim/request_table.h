@@ -7,6 +7,7 @@
 #include "sim/content.h"
 #include "sim/ids.h"
 #include "sim/request.h"
+#include "sim/schedulers/kv_table.h"
 #include "sim/time.h"
 
 namespace poolcast {
@@ -24,11 +25,14 @@ struct SchedulerState {
   std::int64_t tokens_base = 0;
   std::int64_t computed = 0;      ///< of a prefilling request: tokens in the KV cache
   std::int64_t finish_clock = 0;  ///< of a decoding request: decode clock at which it will have ended
-  std::int64_t chunk = 0;         ///< tokens given to a prefilling request in the present step
   std::uint64_t admission = 0;    ///< ordinal of its admission: its place in the running list
   SimTime arrival = 0;            ///< ties of priority are broken by arrival, then by rank
   std::uint64_t rank = 0;
-  std::int64_t recomputed = 0;                             ///< tokens computed again after preemptions
+  std::int64_t dropped = 0;     ///< tokens lost by preemptions, those found again in a prefix cache included
+  std::int64_t cached = 0;      ///< tokens found in a prefix cache instead of being computed, over all admissions
+  std::int64_t recomputed = 0;  ///< tokens computed again after preemptions
+  std::int32_t chunk = 0;       ///< tokens given to a prefilling request in the present step
+  std::int32_t lost = 0;        ///< tokens lost by the last preemption
   std::uint32_t previous = UINT32_MAX, next = UINT32_MAX;  ///< running list
   std::int32_t priority = 0;
   std::int32_t preemptions = 0;
@@ -47,6 +51,7 @@ class RequestTable {
       states_.emplace_back();
       records_.emplace_back();
       contents_.emplace_back();
+      kv_.emplace_back();
       generations_.push_back(0);
       return id;
     }
@@ -65,6 +70,7 @@ class RequestTable {
   const SchedulerState& state(RequestId id) const { return states_[id.value]; }
   Content& content(RequestId id) { return contents_[id.value]; }
   const Content& content(RequestId id) const { return contents_[id.value]; }
+  KvTable& kv(RequestId id) { return kv_[id.value]; }
   RequestRecord& record(RequestId id) { return records_[id.value]; }
   /// Changes when the slot is released: tells a request from a later one in the same slot.
   std::uint32_t generation(RequestId id) const { return generations_[id.value]; }
@@ -75,6 +81,7 @@ class RequestTable {
   std::vector<SchedulerState> states_;
   std::vector<RequestRecord> records_;
   std::vector<Content> contents_;
+  std::vector<KvTable> kv_;
   std::vector<std::uint32_t> generations_;
   std::vector<RequestId> free_;
   std::uint64_t admissions_ = 0;

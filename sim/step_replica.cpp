@@ -20,7 +20,10 @@ StepReplica::StepReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& poo
   report_.kv_blocks_usable = scheduler_->usable_blocks();
 }
 
-const ReplicaReport& StepReplica::report() { return report_; }
+const ReplicaReport& StepReplica::report() {
+  report_.prefix = scheduler_->prefix_stats();
+  return report_;
+}
 
 bool StepReplica::full() const {
   const std::int64_t limit = pool_.max_pending_requests;
@@ -92,6 +95,7 @@ void StepReplica::start_step(SimTime now, EventQueue& events) {
   const StepPlan& plan = stepwise_ ? scheduler_->schedule_literally() : scheduler_->schedule();
   plan_ = &plan;
   note_preempted(plan, now);
+  report_.recomputed_tokens += plan.recomputed;
   for (const RequestId id : plan.admitted) {
     SimTime& first = table_.record(id).at.first_scheduled;
     if (first == kNever) first = now;
@@ -153,7 +157,6 @@ void StepReplica::note_preempted(const StepPlan& plan, SimTime now) {
     if (p.was_decoding && !table_.state(p.id).lagging) table_.record(p.id).at.last_token = now;
     stop_lagging(p.id);
     ++report_.preemptions;
-    report_.recomputed_tokens += p.dropped;
     ++barren_preemptions_;
   }
 }

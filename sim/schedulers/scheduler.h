@@ -6,6 +6,7 @@
 
 #include "models/step_curve.h"
 #include "sim/ids.h"
+#include "sim/prefix_stats.h"
 #include "sim/schedulers/decode_set.h"
 
 namespace poolcast {
@@ -27,6 +28,7 @@ struct StepPlan {
     Tokens dropped;  ///< computed tokens that it loses
   };
   std::vector<Preempted> preempted;  ///< in order
+  Tokens recomputed = 0;             ///< tokens that resumed requests lost and did not find in a cache
 
   /// Every running request decodes and gets its token: such a step may be repeated.
   bool decode_only() const { return tokens > 0 && prefill.empty() && starved.empty(); }
@@ -39,15 +41,6 @@ struct StepOutcome {
   std::vector<RequestId> ended;      ///< reached their length, in scheduling order; may overlap with `prefilled`
   std::int64_t block_steps = 0;      ///< blocks in use after scheduling, summed over the steps
   std::int64_t blocks_used = 0;      ///< the same of the last step, which is the most
-};
-
-/// What a prefix cache did, in tokens. Counted at each admission that succeeds, as vLLM's PrefixCacheStats does.
-struct PrefixStats {
-  std::int64_t queries = 0;          ///< tokens of admitted requests (outputs included on a resume)
-  std::int64_t hits = 0;             ///< of those, found in the cache
-  std::int64_t resumed_queries = 0;  ///< the share of resumed requests in both
-  std::int64_t resumed_hits = 0;
-  std::int64_t uncomputed_hits = 0;  ///< hits on blocks that were never computed (only under fidelity: upstream)
 };
 
 /// The scheduling loop of one engine instance. Requests live in the table; the scheduler keeps their SchedulerState.

@@ -10,14 +10,14 @@ VllmScheduler::VllmScheduler(const VllmArgs& args, RequestTable& table, std::siz
       table_(table),
       waiting_(args.policy, table),
       decodes_(args.block_size, table, groups),
-      usable_(args.num_gpu_blocks - 1),
-      watermark_blocks_(static_cast<std::int64_t>(args.watermark * static_cast<double>(args.num_gpu_blocks))),
-      free_(usable_) {}
+      kv_(args.block_size, args.num_gpu_blocks - 1, args.enable_prefix_caching, table),
+      watermark_blocks_(static_cast<std::int64_t>(args.watermark * static_cast<double>(args.num_gpu_blocks))) {}
 
 void VllmScheduler::enqueue(RequestId id) {
   SchedulerState& s = table_.state(id);
   s.tokens = s.prompt_tokens;
   s.standing = Standing::kWaiting;
+  kv_.open_table(id);
   waiting_.add(id);
 }
 
@@ -28,12 +28,13 @@ void VllmScheduler::abort(RequestId id) {
     waiting_.remove(id);
     return;
   }
-  free_ += blocks(computed(id));
+  const Tokens held = computed(id);
   if (s.standing == Standing::kDecoding) {
-    decodes_.leave(id);
+    stop_decoding(id);
   } else {
     stop_prefilling(id);
   }
+  kv_.release(id, held, held, KvBlocks::Leaving::kEnded, false);
   s.standing = Standing::kGone;
   unlink(id);
 }
@@ -42,6 +43,7 @@ void VllmScheduler::abort(RequestId id) {
 
 const StepPlan& VllmScheduler::schedule() {
   plan_.clear();
+  refused_ = {};
   Tokens budget = args_.max_num_batched_tokens;
   if (!schedule_running_at_once(budget)) schedule_running_in_order(budget);
   if (plan_.preempted.empty()) admit_waiting(budget);
@@ -51,6 +53,7 @@ const StepPlan& VllmScheduler::schedule() {
 
 const StepPlan& VllmScheduler::schedule_literally() {
   plan_.clear();
+  refused_ = {};
   Tokens budget = args_.max_num_batched_tokens;
   schedule_running_in_order(budget);
   if (plan_.preempted.empty()) admit_waiting(budget);
@@ -78,7 +81,7 @@ Tokens VllmScheduler::wanted(RequestId id, Tokens budget) const {
 bool VllmScheduler::schedule_running_at_once(Tokens& budget) {
   const std::int64_t new_blocks = decodes_.size() == 0 ? 0 : decodes_.new_blocks(0);
   Tokens left = budget - decodes_.size();
-  std::int64_t free = free_ - new_blocks;
+  std::int64_t free = kv_.free() - new_blocks;
   if (left < 0 || free < 0) return false;
 
   demands_.clear();
@@ -88,16 +91,19 @@ bool VllmScheduler::schedule_running_at_once(Tokens& budget) {
     const bool cut = n == left && n < wanted(id, args_.max_num_batched_tokens);
     if (cut && decodes_.size() > 0 && decodes_.youngest() > table_.state(prefilling_.front()).admission) return false;
     const SchedulerState& s = table_.state(id);
-    free -= blocks(s.computed + n) - blocks(s.computed);
+    free -= kv_.blocks(s.computed + n) - kv_.blocks(s.computed);
     if (free < 0) return false;
     left -= n;
     demands_.push_back(n);
   }
   for (std::size_t i = 0; i < demands_.size(); ++i) {
-    table_.state(prefilling_[i]).chunk = demands_[i];
-    if (demands_[i] > 0) give_chunk(prefilling_[i], demands_[i]);
+    SchedulerState& s = table_.state(prefilling_[i]);
+    s.chunk = static_cast<std::int32_t>(demands_[i]);
+    if (demands_[i] == 0) continue;
+    kv_.grow(prefilling_[i], s.computed, s.computed + demands_[i]);
+    give_chunk(prefilling_[i], demands_[i]);
   }
-  free_ = free;
+  kv_.open(new_blocks);
   budget = left;
   return true;
 }
@@ -114,12 +120,16 @@ void VllmScheduler::schedule_running_in_order(Tokens& budget) {
     const Tokens n = wanted(id, budget);
     if (n == 0) continue;  // later requests may go ahead
     const Tokens done = computed(id);
-    const std::int64_t need = blocks(done + n) - blocks(done);
+    const std::int64_t need = kv_.blocks(done + n) - kv_.blocks(done);
     if (!make_room(id, need, budget)) break;  // it gave way itself, and nobody after it is served in this step
-    free_ -= need;
-    budget -= n;
     SchedulerState& s = table_.state(id);
-    s.chunk = n;
+    if (s.standing == Standing::kDecoding) {
+      kv_.open(need);
+    } else {
+      kv_.grow(id, done, done + n);
+    }
+    budget -= n;
+    s.chunk = static_cast<std::int32_t>(n);
     s.starved = false;
   }
   for (std::uint32_t at = head_; at != kNone; at = table_.state(RequestId(at)).next) {
@@ -131,7 +141,7 @@ void VllmScheduler::schedule_running_in_order(Tokens& budget) {
 
 /// Preempts until `need` blocks are free; false when `id` itself had to go.
 bool VllmScheduler::make_room(RequestId id, std::int64_t need, Tokens& budget) {
-  while (need > free_) {
+  while (need > kv_.free()) {
     const RequestId out = victim();
     preempt(out, budget);
     if (out == id) return false;
@@ -157,15 +167,16 @@ void VllmScheduler::preempt(RequestId id, Tokens& budget) {
   SchedulerState& s = table_.state(id);
   const bool decoding = s.standing == Standing::kDecoding;
   const Tokens held = computed(id) + s.chunk;
+  const Tokens dropped = held - s.chunk;  // what it was given in this step was not computed yet
   budget += s.chunk;
-  free_ += blocks(held);
   if (decoding) {
-    decodes_.leave(id);
+    stop_decoding(id);
   } else {
     stop_prefilling(id);
   }
-  const Tokens dropped = held - s.chunk;  // what it was given in this step was not computed yet
-  s.recomputed += dropped;
+  kv_.release(id, held, dropped, KvBlocks::Leaving::kPreempted, args_.fidelity == Fidelity::kUpstream);
+  s.dropped += dropped;
+  s.lost = static_cast<std::int32_t>(dropped);
   s.computed = 0;
   s.chunk = 0;
   s.starved = false;
@@ -179,33 +190,88 @@ void VllmScheduler::preempt(RequestId id, Tokens& budget) {
 
 /// Admission is strictly in order: the first request that does not fit ends it. Waiting requests never preempt.
 void VllmScheduler::admit_waiting(Tokens& budget) {
+  if (!waiting_.empty() && budget > 0 && running_ < args_.max_num_seqs) settle_outputs();
   while (!waiting_.empty() && budget > 0 && running_ < args_.max_num_seqs) {
     const RequestId id = waiting_.front();
-    SchedulerState& s = table_.state(id);
-    Tokens n = s.tokens;  // outputs included after a preemption
+    const SchedulerState& s = table_.state(id);
+    const KvBlocks::Match found = kv_.match(id, s.tokens);
+    Tokens n = s.tokens - found.blocks * args_.block_size;  // outputs included after a preemption
     if (args_.long_prefill_token_threshold > 0) n = std::min(n, args_.long_prefill_token_threshold);
-    if (!args_.enable_chunked_prefill && n > budget) break;
+    const bool whole = args_.enable_chunked_prefill || n <= budget;
     n = std::min(n, budget);
-    if (!fits(s, n)) break;
+    if (!whole || !fits(s, found, n)) {
+      refused_ = {id.value, table_.generation(id)};
+      break;
+    }
     waiting_.pop();
-    free_ -= blocks(n);
     budget -= n;
-    s.standing = Standing::kPrefilling;
-    s.admission = table_.next_admission();
-    s.computed = 0;
-    s.chunk = n;
-    link(id);
-    prefilling_.push_back(id);
-    plan_.admitted.push_back(id);
-    give_chunk(id, n);
+    admit(id, found, n);
   }
 }
 
 /// The gate of the whole sequence so far, then the blocks of this chunk; the watermark counts while anything runs.
-bool VllmScheduler::fits(const SchedulerState& s, Tokens n) const {
-  const std::int64_t free = free_ - (running_ > 0 ? watermark_blocks_ : 0);
-  if (args_.scheduler_reserve_full_isl && blocks(std::min(s.tokens, args_.max_model_len)) > free) return false;
-  return blocks(n) <= free;
+bool VllmScheduler::fits(const SchedulerState& s, const KvBlocks::Match& found, Tokens n) const {
+  const std::int64_t free = kv_.free() - (running_ > 0 ? watermark_blocks_ : 0) + found.blocks - found.idle;
+  if (args_.scheduler_reserve_full_isl && kv_.blocks(std::min(s.tokens, args_.max_model_len)) > free) return false;
+  return kv_.blocks(found.blocks * args_.block_size + n) <= free;
+}
+
+void VllmScheduler::admit(RequestId id, const KvBlocks::Match& found, Tokens n) {
+  SchedulerState& s = table_.state(id);
+  const Tokens hit = found.blocks * args_.block_size;
+  const bool resumed = s.preemptions > 0;
+  if (kv_.caches()) {
+    stats_.count(s.tokens, hit, resumed);
+    stats_.uncomputed_hits += found.uncomputed * args_.block_size;
+  }
+  if (resumed) {
+    const Tokens again = std::max<Tokens>(0, s.lost - hit);
+    s.recomputed += again;
+    plan_.recomputed += again;
+  } else {
+    table_.record(id).cached_tokens = hit;
+  }
+  s.cached += hit;
+  s.standing = Standing::kPrefilling;
+  s.admission = table_.next_admission();
+  s.computed = hit;
+  s.chunk = static_cast<std::int32_t>(n);
+  kv_.admit(id, hit + n);
+  link(id);
+  prefilling_.push_back(id);
+  plan_.admitted.push_back(id);
+  give_chunk(id, n);
+}
+
+/// Puts what decoding requests have produced so far into the cache, the present step included, where others may ask
+/// for it.
+void VllmScheduler::settle_outputs() {
+  if (quotable_ == 0) return;
+  for_each_running([this](RequestId id, Tokens done, Tokens n) {
+    const bool decoding = table_.state(id).standing == Standing::kDecoding;
+    if (decoding && table_.content(id).output != 0) kv_.settle(id, done + n);
+  });
+}
+
+/// Whether a decoding request is about to produce the block that the refused request missed first.
+bool VllmScheduler::head_may_find_more() {
+  if (quotable_ == 0 || refused_.id == kNone) return false;
+  bool any = false;
+  for_each_running([&](RequestId id, Tokens done, Tokens n) {
+    const bool decoding = table_.state(id).standing == Standing::kDecoding;
+    any = any || (decoding && table_.content(id).output != 0 && kv_.continued_by(id, done + n));
+  });
+  return any;
+}
+
+void VllmScheduler::start_decoding(RequestId id) {
+  decodes_.join(id);
+  if (kv_.caches()) quotable_ += table_.content(id).output != 0;
+}
+
+void VllmScheduler::stop_decoding(RequestId id) {
+  decodes_.leave(id);
+  if (kv_.caches()) quotable_ -= table_.content(id).output != 0;
 }
 
 void VllmScheduler::give_chunk(RequestId id, Tokens n) {
@@ -230,10 +296,11 @@ void VllmScheduler::complete_plan() {
 
 std::int64_t VllmScheduler::certain_steps(Tokens last_context) {
   if (!plan_.preempted.empty()) return 1;  // nobody was asked to come in; the next step will ask
+  if (head_may_find_more()) return 1;
   std::int64_t steps = decodes_.steps_to_first_end();
   const Tokens room = last_context - plan_.decode_context;
   steps = std::min(steps, room / decodes_.size() + 1);
-  return 1 + decodes_.steps_within(free_, steps - 1);
+  return 1 + decodes_.steps_within(kv_.free(), steps - 1);
 }
 
 std::vector<RequestId> VllmScheduler::take_all() {
@@ -250,9 +317,11 @@ std::vector<RequestId> VllmScheduler::take_all() {
 
 bool VllmScheduler::may_admit() {
   if (waiting_.empty() || running_ >= args_.max_num_seqs || running_ >= args_.max_num_batched_tokens) return false;
-  // Free blocks only become fewer before the next request ends.
-  const SchedulerState& head = table_.state(waiting_.front());
-  return fits(head, 1);
+  // Free blocks only become fewer before the next request ends, so whoever was refused still is.
+  const RequestId head = waiting_.front();
+  if (head.value == refused_.id && table_.generation(head) == refused_.generation) return false;
+  const SchedulerState& s = table_.state(head);
+  return fits(s, kv_.match(head, s.tokens), 1);
 }
 
 // ---------------------------------------------------------------- the end of a step
@@ -260,19 +329,22 @@ bool VllmScheduler::may_admit() {
 const StepOutcome& VllmScheduler::finish(std::int64_t steps) {
   outcome_.prefilled.clear();
   outcome_.ended.clear();
-  outcome_.block_steps = steps * (usable_ - free_);
+  outcome_.block_steps = steps * (kv_.usable() - kv_.free());
   if (steps > 1) {
     const DecodeSet::BlockRun run = decodes_.open_blocks(steps - 1);
     outcome_.block_steps += run.increment;
-    free_ -= run.opened;
+    kv_.open(run.opened);
   }
-  outcome_.blocks_used = usable_ - free_;
+  outcome_.blocks_used = kv_.usable() - kv_.free();
   for (const RequestId id : plan_.starved) {
     decodes_.hold_back(id);
     table_.state(id).starved = false;
   }
   decodes_.advance(steps);
   decodes_.take_ended(outcome_.ended);
+  if (kv_.caches()) {
+    for (const RequestId id : outcome_.ended) quotable_ -= table_.content(id).output != 0;
+  }
   const bool decodes_ended = !outcome_.ended.empty();
 
   for (std::size_t i = 0; i < plan_.prefill_ids.size(); ++i) {
@@ -287,7 +359,7 @@ const StepOutcome& VllmScheduler::finish(std::int64_t steps) {
       s.standing = Standing::kGone;
       outcome_.ended.push_back(id);
     } else {
-      decodes_.join(id);
+      start_decoding(id);
     }
   }
   if (decodes_ended && outcome_.ended.size() > 1) {
@@ -295,7 +367,8 @@ const StepOutcome& VllmScheduler::finish(std::int64_t steps) {
               [this](RequestId a, RequestId b) { return table_.state(a).admission < table_.state(b).admission; });
   }
   for (const RequestId id : outcome_.ended) {
-    free_ += blocks(table_.state(id).tokens - 1);
+    const Tokens held = table_.state(id).tokens - 1;  // the last token is never stored
+    kv_.release(id, held, held, KvBlocks::Leaving::kEnded, false);
     unlink(id);
   }
   return outcome_;

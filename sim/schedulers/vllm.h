@@ -6,17 +6,17 @@
 
 #include "sim/request_table.h"
 #include "sim/schedulers/decode_set.h"
+#include "sim/schedulers/kv_blocks.h"
 #include "sim/schedulers/scheduler.h"
 #include "sim/schedulers/vllm_args.h"
 #include "sim/schedulers/waiting_queue.h"
 
 namespace poolcast {
 
-/// The scheduling loop of vLLM V1 (vllm/v1/core/sched/scheduler.py at 017e9f4448), prefix caching off: running
-/// requests first, in order of admission, then waiting ones, under one token budget; a running request that finds no
-/// block preempts the last admitted one (priority policy: the least urgent), which is computed again later.
-///
-/// Blocks are counted, not named: without a prefix cache nothing depends on which block it is.
+/// The scheduling loop of vLLM V1 (vllm/v1/core/sched/scheduler.py at 017e9f4448): running requests first,
+/// in order of admission, then waiting ones, under one token budget; a running request that finds no block preempts the
+/// last admitted one (priority policy: the least urgent), which comes back later and is computed again as far as the
+/// prefix cache does not hold it.
 ///
 /// The loop exists twice. `schedule_literally` walks the running list as vLLM does. `schedule` treats the decoding
 /// requests as a whole and gives the same decision; where order could matter (a shortage of blocks or of budget before
@@ -38,9 +38,10 @@ class VllmScheduler final : public Scheduler {
 
   std::int64_t running() const override { return running_; }
   std::int64_t waiting() const override { return waiting_.size(); }
-  std::int64_t free_blocks() const override { return free_; }
-  std::int64_t usable_blocks() const override { return usable_; }
+  std::int64_t free_blocks() const override { return kv_.free(); }
+  std::int64_t usable_blocks() const override { return kv_.usable(); }
   const DecodeSet& decodes() const override { return decodes_; }
+  PrefixStats prefix_stats() const override { return stats_; }
 
   /// The running list in order, for tests: calls `visit(id, computed tokens, tokens in the planned step)`.
   template <class Visit>
@@ -56,7 +57,6 @@ class VllmScheduler final : public Scheduler {
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  std::int64_t blocks(Tokens tokens) const { return (tokens + args_.block_size - 1) / args_.block_size; }
   Tokens computed(RequestId id) const;
   Tokens wanted(RequestId id, Tokens budget) const;
   bool schedule_running_at_once(Tokens& budget);
@@ -65,7 +65,12 @@ class VllmScheduler final : public Scheduler {
   RequestId victim() const;
   void preempt(RequestId id, Tokens& budget);
   void admit_waiting(Tokens& budget);
-  bool fits(const SchedulerState& s, Tokens n) const;
+  bool fits(const SchedulerState& s, const KvBlocks::Match& found, Tokens n) const;
+  void admit(RequestId id, const KvBlocks::Match& found, Tokens n);
+  void settle_outputs();
+  bool head_may_find_more();
+  void start_decoding(RequestId id);
+  void stop_decoding(RequestId id);
   void give_chunk(RequestId id, Tokens n);
   void complete_plan();
   void stop_prefilling(RequestId id);
@@ -80,9 +85,14 @@ class VllmScheduler final : public Scheduler {
   std::vector<Tokens> demands_;        ///< scratch of schedule_running_at_once
   StepPlan plan_;
   StepOutcome outcome_;
-  std::int64_t usable_;
+  KvBlocks kv_;
+  PrefixStats stats_;
   std::int64_t watermark_blocks_;
-  std::int64_t free_;
+  std::int64_t quotable_ = 0;  ///< decoding requests whose output others may have in their prompts
+  struct Refused {
+    std::uint32_t id = kNone;
+    std::uint32_t generation = 0;
+  } refused_;  ///< the waiting request that did not fit in the planned step
   std::int64_t running_ = 0;
   std::uint32_t head_ = kNone, tail_ = kNone;
 };

@@ -54,6 +54,8 @@ class Check {
     args.policy = a.at("policy") == "priority" ? VllmArgs::Policy::kPriority : VllmArgs::Policy::kFcfs;
     args.scheduler_reserve_full_isl = a.at("scheduler_reserve_full_isl");
     args.watermark = a.at("watermark");
+    args.enable_prefix_caching = a.at("enable_prefix_caching");
+    args.fidelity = Fidelity::kUpstream;
     return args;
   }
 
@@ -74,9 +76,24 @@ class Check {
       s.priority = r.at("priority");
       s.arrival = std::distance(times.begin(), times.find(r.at("arrival_time").get<double>()));
       s.rank = static_cast<std::uint64_t>(std::distance(ids.begin(), ids.find(r.at("id").get<std::string>())));
+      table_.content(id) = content(r, document_.at("scenario").at("args").at("block_size"));
       names_.push_back(r.at("id"));
       arrive_step_.push_back(r.at("arrive_step"));
     }
+  }
+
+  /// By token segments; by the ids of full blocks where a case has nothing else, which says nothing of outputs.
+  static Content content(const json& r, std::int64_t block_size) {
+    Content content;
+    const auto known = [](const json& id) { return id.get<std::uint64_t>() + 1; };  // 0 means unknown
+    if (r.contains("prompt_segments")) {
+      for (const json& s : r.at("prompt_segments")) content.prompt.push_back({known(s.at(0)), s.at(1), s.at(2)});
+      content.output = known(r.at("out_segment"));
+    } else {
+      for (const json& id : r.at("hash_ids")) content.prompt.push_back({known(id), 0, block_size});
+      content.prompt.resize(r.at("prompt_tokens").get<std::size_t>() / static_cast<std::size_t>(block_size));
+    }
+    return content;
   }
 
   const std::string& name(RequestId id) const { return names_[id.value]; }
@@ -113,7 +130,7 @@ class Check {
       computed.push_back(done);
     });
     for (const RequestId id : plan.admitted) {
-      (table_.state(id).preemptions > 0 ? resumed : fresh).push_back({name(id), 0});
+      (table_.state(id).preemptions > 0 ? resumed : fresh).push_back({name(id), table_.state(id).computed});
     }
     std::vector<RequestId> preempted;
     for (const StepPlan::Preempted& p : plan.preempted) preempted.push_back(p.id);
@@ -123,6 +140,16 @@ class Check {
     expect(k, "resumed", value_or(expected, "resumed", json::array()), resumed);
     expect(k, "preempted", value_or(expected, "preempted", json::array()), names(preempted));
     expect(k, "free_sched", expected.at("free_sched"), scheduler_.free_blocks());
+    if (expected.contains("pc")) compare_cache(k, expected.at("pc"), fresh.size(), resumed.size());
+  }
+
+  /// vLLM's PrefixCacheStats of this step: requests, queries and hits, of new requests and of resumed ones.
+  void compare_cache(std::size_t k, const json& expected, std::size_t fresh, std::size_t resumed) {
+    const PrefixStats now = scheduler_.prefix_stats();
+    const std::int64_t queries = now.queries - before_.queries, again = now.resumed_queries - before_.resumed_queries;
+    const std::int64_t hits = now.hits - before_.hits, found_again = now.resumed_hits - before_.resumed_hits;
+    expect(k, "pc", expected, json{fresh, queries - again, hits - found_again, resumed, again, found_again});
+    before_ = now;
   }
 
   /// A step inside a leap: the same requests, each one token further, and nobody comes, goes or ends before it.
@@ -158,6 +185,9 @@ class Check {
     }
     const json& result = document_.at("result");
     const std::vector<std::string> expected = result.at("unfinished");
+    std::int64_t uncomputed = 0;
+    for (const json& hit : value_or(result, "uncomputed_hits", json::array())) uncomputed += hit.at(2).get<int>();
+    expect(steps_.size(), "uncomputed hits", uncomputed, scheduler_.prefix_stats().uncomputed_hits);
     expect(steps_.size(), "preemptions", result.at("preemptions"), preemptions);
     expect(steps_.size(), "unfinished", std::set<std::string>(expected.begin(), expected.end()), unfinished);
   }
@@ -170,14 +200,12 @@ class Check {
   std::vector<std::string> names_;
   std::vector<std::size_t> arrive_step_;
   std::size_t next_ = 0;
+  PrefixStats before_;
 };
 
 }  // namespace
 
 Result check_vllm(const json& document) {
-  if (document.at("scenario").at("args").at("enable_prefix_caching").get<bool>()) {
-    return {Verdict::kSkipped, "prefix caching is not modelled yet"};
-  }
   for (const Mode mode : {Mode::kLiteral, Mode::kBulk, Mode::kLeap}) {
     if (const auto difference = Check(document, mode).run()) {
       return differs(*difference, kModes[static_cast<int>(mode)]);

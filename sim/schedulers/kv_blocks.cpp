@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/schedulers/kv_blocks.h"
+
+#include <algorithm>
+
+namespace poolcast {
+namespace {
+
+constexpr std::size_t kAhead = 8;  // probes whose memory is asked for in advance
+
+}  // namespace
+
+KvBlocks::KvBlocks(std::int64_t block_size, std::int64_t usable, bool prefix_cache, RequestTable& table)
+    : block_size_(block_size), usable_(usable), free_(usable), caches_(prefix_cache), table_(table) {}
+
+void KvBlocks::open_table(RequestId id) {
+  if (!caches_) return;
+  const SchedulerState& s = table_.state(id);
+  constexpr std::uint64_t kOwn = std::uint64_t{1} << 63;
+  table_.kv(id).open(table_.content(id), s.prompt_tokens, kOwn | s.rank);
+}
+
+// ---------------------------------------------------------------- looking up
+
+KvBlocks::Match KvBlocks::match(RequestId id, std::int64_t tokens) {
+  Match m;
+  if (!caches_) return m;
+  found_.clear();
+  last_hash_ = 0;
+  KvTable& kv = table_.kv(id);
+  const Content& content = table_.content(id);
+  // What nobody else can hold was listed only if this request was preempted.
+  const std::int64_t reach = table_.state(id).preemptions > 0 ? tokens - 1 : std::min(tokens - 1, kv.known());
+  const auto limit = static_cast<std::size_t>(reach / block_size_);
+  for (std::size_t i = 0; i < limit; ++i) {
+    if (i % kAhead == 0) {
+      for (std::size_t ahead = i; ahead < std::min(i + kAhead, limit); ++ahead) {
+        index_.prefetch(kv.hash(ahead, content, block_size_));
+      }
+    }
+    const std::uint64_t hash = kv.hash(i, content, block_size_);
+    const std::uint32_t block = index_.find(hash);
+    if (block == kNone) break;
+    found_.push_back(block);
+    last_hash_ = hash;
+    m.idle += pool_[block].users == 0;
+    m.uncomputed += pool_[block].uncomputed;
+  }
+  m.blocks = static_cast<std::int64_t>(found_.size());
+  return m;
+}
+
+bool KvBlocks::continued_by(RequestId other, std::int64_t tokens) {
+  const std::int64_t full = tokens / block_size_;
+  if (full == 0) return last_hash_ == 0;
+  return last_hash_ == table_.kv(other).hash(static_cast<std::size_t>(full - 1), table_.content(other), block_size_);
+}
+
+// ---------------------------------------------------------------- giving
+
+void KvBlocks::admit(RequestId id, std::int64_t end) {
+  if (!caches_) {
+    free_ -= blocks(end);
+    return;
+  }
+  KvTable& kv = table_.kv(id);
+  kv.blocks = found_;
+  kv.entered = found_.size();
+  for (const std::uint32_t block : found_) {
+    if (pool_[block].users++ == 0) {
+      unlink_idle(block);
+      --free_;
+    }
+  }
+  grow(id, static_cast<std::int64_t>(found_.size()) * block_size_, end);
+}
+
+void KvBlocks::grow(RequestId id, std::int64_t from, std::int64_t end) {
+  const std::int64_t count = blocks(end) - blocks(from);
+  free_ -= count;
+  if (!caches_) return;
+  KvTable& kv = table_.kv(id);
+  for (std::int64_t i = 0; i < count; ++i) kv.blocks.push_back(take());
+  enter(id, end);
+}
+
+void KvBlocks::settle(RequestId id, std::int64_t tokens) {
+  KvTable& kv = table_.kv(id);
+  hand_out(kv, blocks(tokens) - static_cast<std::int64_t>(kv.blocks.size()));
+  enter(id, tokens);
+}
+
+void KvBlocks::reserve(std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) spare_.push_back(take());
+}
+
+void KvBlocks::hand_out(KvTable& kv, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    kv.blocks.push_back(spare_.back());
+    spare_.pop_back();
+  }
+}
+
+/// The foremost block of the free queue; what was cached in it is lost.
+std::uint32_t KvBlocks::take() {
+  std::uint32_t block;
+  if (!blank_.empty()) {
+    block = blank_.back();
+    blank_.pop_back();
+  } else if (static_cast<std::int64_t>(pool_.size()) < usable_) {
+    block = static_cast<std::uint32_t>(pool_.size());
+    pool_.emplace_back();
+  } else {
+    block = idle_head_;
+    unlink_idle(block);
+    if (idle_head_ != kNone) index_.prefetch(pool_[idle_head_].hash);
+    if (pool_[block].hash > kUnlisted) unlist(block);
+  }
+  Block& b = pool_[block];
+  b.hash = kNoHash;
+  b.uncomputed = false;
+  b.users = 1;
+  return block;
+}
+
+// ---------------------------------------------------------------- the cache
+
+/// Gives the full blocks among the first `tokens` tokens their hashes. Those that no other request can ask for are not
+/// listed: nobody looks for them unless their request is preempted and comes back.
+void KvBlocks::enter(RequestId id, std::int64_t tokens) {
+  KvTable& kv = table_.kv(id);
+  const auto full = static_cast<std::size_t>(tokens / block_size_);
+  const std::int64_t known = kv.known();
+  for (; kv.entered < full; ++kv.entered) {
+    const std::uint32_t block = kv.blocks[kv.entered];
+    const bool listed = known == INT64_MAX || static_cast<std::int64_t>(kv.entered + 1) * block_size_ <= known;
+    if (listed) {
+      list(block, kv.hash(kv.entered, table_.content(id), block_size_));
+    } else {
+      pool_[block].hash = kUnlisted;
+    }
+  }
+}
+
+void KvBlocks::list(std::uint32_t block, std::uint64_t hash) {
+  pool_[block].hash = hash;
+  pool_[block].next_copy = kNone;
+  const std::uint32_t first = index_.find(hash);
+  if (first == kNone) return index_.insert(hash, block);
+  ++copies_;
+  std::uint32_t last = first;
+  while (pool_[last].next_copy != kNone) last = pool_[last].next_copy;
+  pool_[last].next_copy = block;
+}
+
+void KvBlocks::unlist(std::uint32_t block) {
+  Block& b = pool_[block];
+  std::uint32_t* const first = index_.slot(b.hash);
+  if (*first != block) {
+    std::uint32_t before = *first;
+    while (pool_[before].next_copy != block) before = pool_[before].next_copy;
+    pool_[before].next_copy = b.next_copy;
+    --copies_;
+  } else if (b.next_copy != kNone) {
+    *first = b.next_copy;
+    --copies_;
+  } else {
+    index_.erase(b.hash);
+  }
+  b.hash = kNoHash;
+}
+
+// ---------------------------------------------------------------- taking back
+
+void KvBlocks::release(RequestId id, std::int64_t held, std::int64_t computed, Leaving how, bool keep_uncomputed) {
+  if (!caches_) {
+    free_ += blocks(held);
+    return;
+  }
+  KvTable& kv = table_.kv(id);
+  hand_out(kv, blocks(held) - static_cast<std::int64_t>(kv.blocks.size()));
+  enter(id, keep_uncomputed ? held : computed);
+  const auto done = static_cast<std::size_t>(computed / block_size_);
+  for (std::size_t i = done; i < kv.entered; ++i) {  // given to it in this very step
+    const std::uint32_t block = kv.blocks[i];
+    if (keep_uncomputed) {
+      pool_[block].uncomputed = true;
+    } else if (pool_[block].hash > kUnlisted) {
+      unlist(block);
+    } else {
+      pool_[block].hash = kNoHash;
+    }
+  }
+  if (how == Leaving::kPreempted) {
+    for (std::size_t i = 0; i < kv.blocks.size(); ++i) {
+      if (pool_[kv.blocks[i]].hash == kUnlisted) list(kv.blocks[i], kv.hash(i, table_.content(id), block_size_));
+    }
+  }
+  const std::size_t blank = blank_.size();
+  for (std::size_t i = kv.blocks.size(); i-- > 0;) {
+    const std::uint32_t block = kv.blocks[i];
+    if (--pool_[block].users > 0) continue;
+    ++free_;
+    if (pool_[block].hash == kNoHash) {
+      blank_.push_back(block);
+    } else {
+      push_idle(block);
+    }
+  }
+  std::reverse(blank_.begin() + static_cast<std::ptrdiff_t>(blank), blank_.end());  // the tail block is foremost
+  kv.blocks.clear();
+  kv.entered = 0;
+}
+
+void KvBlocks::push_idle(std::uint32_t block) {
+  Block& b = pool_[block];
+  b.previous = idle_tail_;
+  b.next = kNone;
+  (idle_tail_ == kNone ? idle_head_ : pool_[idle_tail_].next) = block;
+  idle_tail_ = block;
+}
+
+void KvBlocks::unlink_idle(std::uint32_t block) {
+  const Block& b = pool_[block];
+  (b.previous == kNone ? idle_head_ : pool_[b.previous].next) = b.next;
+  (b.next == kNone ? idle_tail_ : pool_[b.next].previous) = b.previous;
+}
+
+}  // namespace poolcast

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/content.h"
+
+namespace poolcast {
+
+/// The KV blocks of one request by name, and the hash chain of its full blocks: two blocks have the same hash if and
+/// only if their tokens and all tokens before them are the same (64 bits: among 10^7 different blocks the chance that
+/// any two collide is 3 in a million).
+class KvTable {
+ public:
+  std::vector<std::uint32_t> blocks;  ///< in order of their tokens
+  std::size_t entered = 0;            ///< of those, from the front, how many count as cached
+
+  /// Starts anew for a request. `own` names the tokens that `content` leaves out; it differs between requests.
+  void open(const Content& content, std::int64_t prompt_tokens, std::uint64_t own);
+  /// Tokens from the start that another request may hold too.
+  std::int64_t known() const { return known_; }
+  /// Hash of full block `index`, never 0 or 1. `content` is what `open` got.
+  std::uint64_t hash(std::size_t index, const Content& content, std::int64_t block_size) {
+    while (hashes_.size() <= index) append(content, block_size);
+    return hashes_[index];
+  }
+
+ private:
+  Segment next_piece(const Content& content) const;
+  void append(const Content& content, std::int64_t block_size);
+
+  std::vector<std::uint64_t> hashes_;
+  std::int64_t prompt_ = 0;
+  std::int64_t known_ = 0;
+  std::uint64_t own_ = 0;
+  std::int64_t position_ = 0;  ///< tokens hashed so far
+  std::size_t segment_ = 0;    ///< of the prompt, that holds the next token
+  std::int64_t in_segment_ = 0;
+};
+
+}  // namespace poolcast
