@@ -56,8 +56,10 @@ struct ReplicaReport {
   std::uint64_t steps = 0;
   std::uint64_t decode_steps = 0;  ///< of those, decode only
   std::uint64_t extrapolated_steps = 0;
-  SimTime busy = 0;                   ///< ns in which a step ran
+  std::int64_t instances = 1;         ///< that run batches side by side (triton, session)
+  SimTime busy = 0;                   ///< ns in which a step ran; the mean over its instances
   std::int64_t scheduled_tokens = 0;  ///< tokens computed, recomputed ones included
+  std::int64_t padded_tokens = 0;     ///< computed beside those, to fill a shape: what padding wastes
   std::int64_t running_steps = 0;     ///< sum over steps of the requests in the step: / steps = mean batch
   std::int64_t running_max = 0;
   std::int64_t waiting_max = 0;

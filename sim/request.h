@@ -18,13 +18,14 @@ enum class Reason : std::uint8_t {
   kContextLimit,    ///< prompt plus output longer than every eligible implementation or the contract allows
   kKvCapacity,      ///< needs more KV blocks than a replica has
   kTokenBudget,     ///< chunked prefill is off and the prompt exceeds max_num_batched_tokens
-  kQueueFull,       ///< every eligible replica was full (PoolSpec::max_pending_requests)
+  kQueueFull,       ///< every eligible replica was full (PoolSpec::max_pending_requests), or its engine's own queue
   kNoEligiblePool,  ///< no pool serves the model
   kTimeout,         ///< the contract's time-out passed
   kPatience,        ///< the user gave up before the first token
   kStalled,         ///< its replica made no progress any more
+  kQueueTimeout,    ///< the engine's own queue refused it after too long a wait (Triton's queue policy)
 };
-inline constexpr int kReasons = 9;
+inline constexpr int kReasons = 10;
 
 const char* name(Outcome outcome);
 const char* name(Reason reason);

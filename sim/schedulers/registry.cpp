@@ -26,8 +26,9 @@ struct MaxContext {
   std::int64_t operator()(const SglangArgs& args) const { return args.context_length; }
   std::int64_t operator()(const TensorrtLlmArgs& args) const { return args.max_seq_len; }
   std::int64_t operator()(const BucketedArgs& args) const { return args.max_model_len; }
-  std::int64_t operator()(const TritonArgs& args) const { return args.max_tokens; }
-  std::int64_t operator()(const SessionArgs& args) const { return args.max_tokens; }
+  // Engines of one pass: the answer is no part of the sequence, but counts as one token here.
+  std::int64_t operator()(const TritonArgs& args) const { return args.max_tokens + 1; }
+  std::int64_t operator()(const SessionArgs& args) const { return args.max_tokens + 1; }
 };
 
 struct MaxRunning {

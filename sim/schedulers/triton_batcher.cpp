@@ -73,6 +73,7 @@ void TritonBatcher::run(SimTime now) {
       if (tick) queue_.drop_expired(now, rejected_);
       return sleep(Sleep::kSlot, now);
     }
+    sleep_ = Sleep::kDelay;  // the wait for a slot is over
     const SimTime wait = gather(now);
     if (wait > 0) {
       sleep(Sleep::kDelay, now);
@@ -96,8 +97,8 @@ SimTime TritonBatcher::next_tick(SimTime from) const {
   return since_ + ticks * kTick;
 }
 
-/// GetDynamicBatch: chooses how many requests from the head of the queue (`pending_`) join the payload. Returns how long
-/// to wait before looking again; 0: take them.
+/// GetDynamicBatch: chooses how many requests from the head of the queue (`pending_`) join the payload. Returns how
+/// long to wait before looking again; 0: take them.
 SimTime TritonBatcher::gather(SimTime now) {
   const std::int64_t in_payload = payload_size();
   const std::int64_t most_preferred = preferred_.back();
@@ -157,7 +158,6 @@ void TritonBatcher::hand_over(SimTime now) {
     ++in_line_;
   }
   payload.oldest = std::min(payload.oldest, pending_oldest_);
-  payload.saturated = saturated_;
   feed_instances(now);
 }
 

@@ -69,7 +69,6 @@ class TritonBatcher {
   struct Waiting {
     Batch requests;
     SimTime oldest = kNever;  ///< arrival of its oldest request
-    bool saturated = false;   ///< closed
   };
 
   std::int64_t max_batch_;
@@ -84,7 +83,7 @@ class TritonBatcher {
   std::int64_t idle_;
 
   Payload payload_ = Payload::kNew;
-  bool saturated_ = false;
+  bool saturated_ = false;  ///< the payload takes no more
   std::int64_t next_preferred_ = 0;
   std::int64_t pending_ = 0;  ///< requests at the head of the queue that the last scan chose
   SimTime pending_oldest_ = kNever;
