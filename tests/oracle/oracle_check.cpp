@@ -10,6 +10,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "tests/oracle/triton_case.h"
 #include "tests/oracle/vllm_case.h"
 
 using nlohmann::json;
@@ -17,7 +18,15 @@ using namespace poolcast::oracle;
 
 namespace {
 
-Result check_document(const json& document) { return check_vllm(document); }
+/// Cases of Triton have a log of batches, those of schedulers a scenario with steps.
+Result check_document(const json& document) {
+  if (document.contains("log")) return check_triton(document);
+  return check_vllm(document);
+}
+
+std::string name_of(const json& document) {
+  return document.contains("scenario") ? document.at("scenario").at("name") : document.at("name");
+}
 
 Verdict check_file(const char* path) {
   std::string name = path;
@@ -26,7 +35,7 @@ Verdict check_file(const char* path) {
     std::ifstream file(path);
     if (!file) throw std::runtime_error("cannot be opened");
     const json document = json::parse(file);
-    name = document.at("scenario").at("name");
+    name = name_of(document);
     result = check_document(document);
   } catch (const std::exception& error) {
     result = {Verdict::kDiffers, fmt::format("step 0: expected a recorded case, got {}", error.what())};

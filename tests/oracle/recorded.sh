@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
-# Runs oracle_check on the recordings of the real schedulers, where they are at hand: below $POOLCAST_DATA, or in
-# shared/data beside the checkout.
+# recorded.sh ORACLE_CHECK FOLDER…: runs oracle_check on recorded cases of real schedulers, where they are at hand: in
+# these folders below $POOLCAST_DATA, or in shared/data beside the checkout.
 set -euo pipefail
+check=$1
+shift
 data=${POOLCAST_DATA:-$(cd "$(dirname "$0")/../.." && pwd)/../shared/data}
-if [ ! -d "$data/oracle_vllm/cases" ]; then
-  echo "skipped: no recordings in $data/oracle_vllm/cases"
-  exit 77
-fi
-exec "$1" "$data"/oracle_vllm/cases/*.json
+cases=()
+for folder in "$@"; do
+  if [ ! -d "$data/$folder" ]; then
+    echo "skipped: no recordings in $data/$folder"
+    exit 77
+  fi
+  cases+=("$data/$folder"/*.json)
+done
+exec "$check" "${cases[@]}"
