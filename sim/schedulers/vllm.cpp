@@ -79,6 +79,8 @@ Tokens VllmScheduler::wanted(RequestId id, Tokens budget) const {
 /// Gives every running request its tokens if nobody has to go short in a way that depends on the order. Changes nothing
 /// and says no otherwise.
 bool VllmScheduler::schedule_running_at_once(Tokens& budget) {
+  // Prompts may hold what others are about to say: then blocks must be entered in the order of the list.
+  if (quotable_ > 0 && !prefilling_.empty()) return false;
   const std::int64_t new_blocks = decodes_.size() == 0 ? 0 : decodes_.new_blocks(0);
   Tokens left = budget - decodes_.size();
   std::int64_t free = kv_.free() - new_blocks;
@@ -125,6 +127,7 @@ void VllmScheduler::schedule_running_in_order(Tokens& budget) {
     SchedulerState& s = table_.state(id);
     if (s.standing == Standing::kDecoding) {
       kv_.open(need);
+      if (quotable_ > 0 && table_.content(id).output != 0) kv_.settle(id, done + n);
     } else {
       kv_.grow(id, done, done + n);
     }
@@ -253,9 +256,9 @@ void VllmScheduler::settle_outputs() {
   });
 }
 
-/// Whether a decoding request is about to produce the block that the refused request missed first.
-bool VllmScheduler::head_may_find_more() {
-  if (quotable_ == 0 || refused_.id == kNone) return false;
+/// Whether a decoding request is about to produce the block that the request of the last lookup missed first.
+bool VllmScheduler::may_find_more() {
+  if (quotable_ == 0) return false;
   bool any = false;
   for_each_running([&](RequestId id, Tokens done, Tokens n) {
     const bool decoding = table_.state(id).standing == Standing::kDecoding;
@@ -296,7 +299,7 @@ void VllmScheduler::complete_plan() {
 
 std::int64_t VllmScheduler::certain_steps(Tokens last_context) {
   if (!plan_.preempted.empty()) return 1;  // nobody was asked to come in; the next step will ask
-  if (head_may_find_more()) return 1;
+  if (refused_.id != kNone && may_find_more()) return 1;
   std::int64_t steps = decodes_.steps_to_first_end();
   const Tokens room = last_context - plan_.decode_context;
   steps = std::min(steps, room / decodes_.size() + 1);
@@ -321,7 +324,7 @@ bool VllmScheduler::may_admit() {
   const RequestId head = waiting_.front();
   if (head.value == refused_.id && table_.generation(head) == refused_.generation) return false;
   const SchedulerState& s = table_.state(head);
-  return fits(s, kv_.match(head, s.tokens), 1);
+  return fits(s, kv_.match(head, s.tokens), 1) || may_find_more();
 }
 
 // ---------------------------------------------------------------- the end of a step

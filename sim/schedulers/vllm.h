@@ -68,7 +68,7 @@ class VllmScheduler final : public Scheduler {
   bool fits(const SchedulerState& s, const KvBlocks::Match& found, Tokens n) const;
   void admit(RequestId id, const KvBlocks::Match& found, Tokens n);
   void settle_outputs();
-  bool head_may_find_more();
+  bool may_find_more();
   void start_decoding(RequestId id);
   void stop_decoding(RequestId id);
   void give_chunk(RequestId id, Tokens n);

@@ -8,8 +8,10 @@ using namespace poolcast::testing;
 
 namespace {
 
-std::string run(std::uint64_t seed, bool stepwise, Report* report = nullptr) {
-  SimulationSpec spec = random_world(seed);
+using World = SimulationSpec (*)(std::uint64_t seed);
+
+std::string run(World world, std::uint64_t seed, bool stepwise, Report* report = nullptr) {
+  SimulationSpec spec = world(seed);
   spec.stepwise = stepwise;
   Recorder recorder;
   Report result = simulate(std::move(spec), {&recorder});
@@ -33,8 +35,8 @@ TEST_CASE("leaps and single steps give the same bits on 400 random worlds") {
   std::uint64_t preempted = 0, leaps = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     Report report;
-    const std::string leap = run(seed, false, &report);
-    const std::string stepwise = run(seed, true);
+    const std::string leap = run(random_world, seed, false, &report);
+    const std::string stepwise = run(random_world, seed, true);
     INFO("world " << seed << "; repeat with: POOLCAST_WORLD=" << seed << " laws \"one world\"");
     if (leap != stepwise) FAIL(first_difference(leap, stepwise));
     leaps += report.leaps;
@@ -45,11 +47,33 @@ TEST_CASE("leaps and single steps give the same bits on 400 random worlds") {
   CHECK(leaps > 2000);
 }
 
+TEST_CASE("leaps and single steps give the same bits on 400 random worlds with prefix caches") {
+  std::uint64_t preempted = 0, leaps = 0;
+  std::int64_t hits = 0, resumed_hits = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    Report report;
+    const std::string leap = run(random_prefix_world, seed, false, &report);
+    const std::string stepwise = run(random_prefix_world, seed, true);
+    INFO("world " << seed);
+    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    leaps += report.leaps;
+    for (const ReplicaReport& r : report.replicas) {
+      preempted += r.preemptions;
+      hits += r.prefix.hits;
+      resumed_hits += r.prefix.resumed_hits;
+    }
+  }
+  CHECK(preempted > 2000);
+  CHECK(leaps > 2000);
+  CHECK(hits > 100'000);
+  CHECK(resumed_hits > 1000);
+}
+
 TEST_CASE("one world", "[.]") {
   const char* seed = std::getenv("POOLCAST_WORLD");
   const std::uint64_t world = seed ? std::strtoull(seed, nullptr, 10) : 1;
-  const std::string leap = run(world, false);
-  const std::string stepwise = run(world, true);
+  const std::string leap = run(random_world, world, false);
+  const std::string stepwise = run(random_world, world, true);
   if (leap != stepwise) FAIL(first_difference(leap, stepwise));
   SUCCEED();
 }

@@ -84,7 +84,8 @@ namespace {
 /// Draws the parts of a random world.
 class WorldMaker {
  public:
-  explicit WorldMaker(std::uint64_t seed) : random_(seed, "random world") {}
+  explicit WorldMaker(std::uint64_t seed, bool prefixes = false)
+      : prefixes_(prefixes), random_(seed, "random world"), content_(seed, "random content") {}
 
   SimulationSpec make(std::uint64_t seed) {
     SimulationSpec spec;
@@ -133,6 +134,8 @@ class WorldMaker {
     e.policy = chance(0.4) ? VllmArgs::Policy::kPriority : VllmArgs::Policy::kFcfs;
     e.scheduler_reserve_full_isl = chance(0.6);
     e.watermark = chance(0.25) ? 0.1 * random_.uniform() : 0;
+    e.enable_prefix_caching = prefixes_ && content_.uniform() < 0.85;
+    e.fidelity = content_.uniform() < 0.5 ? Fidelity::kMended : Fidelity::kUpstream;
     // From a cache that holds a single request to one that is never short.
     const std::int64_t tokens = chance(0.6) ? between(20, 400) : between(400, 100'000);
     e.num_gpu_blocks = 2 + tokens / e.block_size;
@@ -186,12 +189,40 @@ class WorldMaker {
       a.prompt_tokens = between(1, longest);
       a.output_tokens = between(1, longest);
       a.priority = static_cast<std::int32_t>(between(0, 3));
+      if (prefixes_) add_content(a, cls, list);
       list.push_back(a);
     }
     return list;
   }
 
+  /// Begins anew, shares a prefix, repeats a prompt, or goes on where an earlier request will have ended.
+  void add_content(Arrival& a, ClassId cls, const std::vector<Arrival>& before) {
+    const std::uint64_t row = 1000 * (cls.value + 1) + before.size();
+    const double kind = content_.uniform();
+    std::int64_t fresh = a.prompt_tokens;
+    std::vector<Segment>& prompt = a.content.prompt;
+    if (kind < 0.3) {
+      const std::uint64_t group = content_.below(3);
+      prompt.push_back({1 + group, 0, 5 + 13 * static_cast<std::int64_t>(group)});
+    } else if (kind < 0.6 && !before.empty()) {
+      const Arrival& other = before[before.size() - 1 - content_.below(std::min<std::size_t>(before.size(), 12))];
+      prompt = other.content.prompt;
+      if (kind < 0.5 && other.content.output != 0) {
+        prompt.push_back({other.content.output, 0, 1 + (other.output_tokens - 1) / (kind < 0.45 ? 1 : 2)});
+      } else if (!prompt.empty()) {
+        fresh = 0;
+      }
+    }
+    if (fresh > 0) prompt.push_back({10'000 + row, 0, fresh});
+    a.content.output = content_.uniform() < 0.8 ? 100'000 + row : 0;
+    a.prompt_tokens = 0;
+    for (const Segment& s : prompt) a.prompt_tokens += s.tokens;
+    if (kind > 0.9) prompt.pop_back();  // its end is not known
+  }
+
+  bool prefixes_;
   RandomStream random_;
+  RandomStream content_;  // of its own, so that the worlds without prefixes stay as they are
 };
 
 void append(std::string& text, const Histogram& h) {
@@ -200,21 +231,25 @@ void append(std::string& text, const Histogram& h) {
 }
 
 void append(std::string& text, const RequestRecord& r) {
-  text += fmt::format("{}/{} {} p{} r{} {} {} {}: {} {} {} {} {} {} {} | {} {} {} {} {} {}\n", r.source.value, r.row,
+  text += fmt::format("{}/{} {} p{} r{} {} {} {}: {} {} {} {} {} {} {} | {} {} {} {} {} {} {}\n", r.source.value, r.row,
                       r.session, r.pool.value, r.replica.value, name(r.outcome), name(r.reason), r.ended, r.at.intended,
                       r.at.sent, r.at.routed, r.at.queued, r.at.first_scheduled, r.at.first_token, r.at.last_token,
-                      r.prompt_tokens, r.output_tokens, r.recomputed_tokens, r.preemptions, r.accepted, r.measured);
+                      r.prompt_tokens, r.output_tokens, r.cached_tokens, r.recomputed_tokens, r.preemptions, r.accepted,
+                      r.measured);
 }
 
 void append(std::string& text, const ReplicaReport& r) {
-  text +=
-      fmt::format("replica {} {} {} {} {} busy {} tokens {} running {} {} waiting {} kv {} {} {} preempted {} {} {}\n",
-                  r.requests, r.completed, r.steps, r.decode_steps, r.extrapolated_steps, r.busy, r.scheduled_tokens,
-                  r.running_steps, r.running_max, r.waiting_max, r.kv_block_steps, r.kv_blocks_max, r.kv_blocks_usable,
-                  r.preemptions, r.recomputed_tokens, r.stalled);
+  text += fmt::format(
+      "replica {} {} {} {} {} busy {} tokens {} running {} {} waiting {} kv {} {} {} preempted {} {} {} hits {} {} "
+      "{}\n",
+      r.requests, r.completed, r.steps, r.decode_steps, r.extrapolated_steps, r.busy, r.scheduled_tokens,
+      r.running_steps, r.running_max, r.waiting_max, r.kv_block_steps, r.kv_blocks_max, r.kv_blocks_usable,
+      r.preemptions, r.recomputed_tokens, r.stalled, r.prefix.queries, r.prefix.hits, r.prefix.resumed_hits);
 }
 
 }  // namespace
+
+SimulationSpec random_prefix_world(std::uint64_t seed) { return WorldMaker(seed, true).make(seed); }
 
 SimulationSpec random_world(std::uint64_t seed) { return WorldMaker(seed).make(seed); }
 

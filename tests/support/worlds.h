@@ -59,6 +59,8 @@ Arrival arrival(double at_s, std::int64_t prompt, std::int64_t output, std::int3
 /// A random world, the same for the same seed: tiny to roomy caches, storms, priorities, ties, long prompts, several
 /// pools and classes, deadlines, capped clients.
 SimulationSpec random_world(std::uint64_t seed);
+/// The same with prefix caches, on most pools, and requests that share prefixes and quote each other's outputs.
+SimulationSpec random_prefix_world(std::uint64_t seed);
 
 /// Every figure of a report and of its records that must not depend on how the run was cut into leaps, as text.
 std::string fingerprint(const Report& report, const std::vector<RequestRecord>& records);
