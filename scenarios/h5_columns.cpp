@@ -9,34 +9,12 @@
 #include <hdf5.h>
 
 #include "scenarios/error.h"
+#include "scenarios/h5_handle.h"
 
 namespace poolcast {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "chunks are written as they lie in memory");
-
-using Closer = herr_t (*)(hid_t);
-
-/// An HDF5 identifier and the function that gives it back.
-class Handle {
- public:
-  Handle() = default;
-  Handle(hid_t id, Closer closer) : id_(id), closer_(closer) {}
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), closer_(other.closer_) {}
-  Handle& operator=(Handle&& other) noexcept {
-    std::swap(id_, other.id_);
-    std::swap(closer_, other.closer_);
-    return *this;
-  }
-  ~Handle() { close(); }
-
-  operator hid_t() const { return id_; }
-  herr_t close() { return id_ >= 0 ? closer_(std::exchange(id_, -1)) : 0; }
-
- private:
-  hid_t id_ = -1;
-  Closer closer_ = nullptr;
-};
 
 /// Keeps HDF5 from printing its error stack: the message of the exception says what happened.
 class QuietErrors {
@@ -73,7 +51,7 @@ std::string cause() {
   throw FileError(Location{shown_path, 0, 0}, {}, "cannot write: " + cause());
 }
 
-Handle checked(const std::string& shown_path, hid_t id, Closer closer) {
+H5Handle checked(const std::string& shown_path, hid_t id, H5Handle::Closer closer) {
   if (id < 0) fail(shown_path);
   return {id, closer};
 }
@@ -96,8 +74,8 @@ std::size_t width(H5Type type) {
   return 0;
 }
 
-Handle make_enum(hid_t base, const std::vector<std::string>& names) {
-  Handle type(H5Tenum_create(base), H5Tclose);
+H5Handle make_enum(hid_t base, const std::vector<std::string>& names) {
+  H5Handle type(H5Tenum_create(base), H5Tclose);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto value = static_cast<std::uint8_t>(i);
     H5Tenum_insert(type, names[i].c_str(), &value);
@@ -105,7 +83,7 @@ Handle make_enum(hid_t base, const std::vector<std::string>& names) {
   return type;
 }
 
-Handle make_type(const H5Column& column) {
+H5Handle make_type(const H5Column& column) {
   switch (column.type) {
     case H5Type::kInt64:
       return {H5Tcopy(H5T_STD_I64LE), H5Tclose};
@@ -121,19 +99,19 @@ Handle make_type(const H5Column& column) {
   return {};
 }
 
-Handle make_string_type(std::size_t size) {
-  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+H5Handle make_string_type(std::size_t size) {
+  H5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
   H5Tset_size(type, size);
   H5Tset_cset(type, H5T_CSET_UTF8);
   if (size != H5T_VARIABLE) H5Tset_strpad(type, H5T_STR_NULLPAD);
   return type;
 }
 
-Handle make_scalar() { return {H5Screate(H5S_SCALAR), H5Sclose}; }
+H5Handle make_scalar() { return {H5Screate(H5S_SCALAR), H5Sclose}; }
 
 /// How datasets are created: chunked, never filled, and without the time of day, so that equal runs give equal bytes.
-Handle column_properties() {
-  Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+H5Handle column_properties() {
+  H5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   const hsize_t chunk = H5Columns::kChunkRows;
   H5Pset_chunk(properties, 1, &chunk);
   H5Pset_fill_time(properties, H5D_FILL_TIME_NEVER);
@@ -141,8 +119,8 @@ Handle column_properties() {
   return properties;
 }
 
-Handle making_groups() {
-  Handle properties(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+H5Handle making_groups() {
+  H5Handle properties(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(properties, 1);
   H5Pset_char_encoding(properties, H5T_CSET_UTF8);
   return properties;
@@ -151,21 +129,21 @@ Handle making_groups() {
 /// Of variable length, because h5py gives such an attribute as a string and one of fixed length as bytes.
 void write_text_attribute(const std::string& shown_path, hid_t object, const std::string& name,
                           const std::string& text) {
-  const Handle type = make_string_type(H5T_VARIABLE);
-  const Handle scalar = make_scalar();
-  const Handle made =
+  const H5Handle type = make_string_type(H5T_VARIABLE);
+  const H5Handle scalar = make_scalar();
+  const H5Handle made =
       checked(shown_path, H5Acreate2(object, name.c_str(), type, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   const char* const value = text.c_str();
   check(shown_path, H5Awrite(made, type, &value));
 }
 
-Handle make_column(const std::string& shown_path, hid_t group, const H5Column& column) {
+H5Handle make_column(const std::string& shown_path, hid_t group, const H5Column& column) {
   const hsize_t none = 0;
   const hsize_t unlimited = H5S_UNLIMITED;
-  const Handle space(H5Screate_simple(1, &none, &unlimited), H5Sclose);
-  const Handle type = make_type(column);
-  const Handle properties = column_properties();
-  Handle made = checked(
+  const H5Handle space(H5Screate_simple(1, &none, &unlimited), H5Sclose);
+  const H5Handle type = make_type(column);
+  const H5Handle properties = column_properties();
+  H5Handle made = checked(
       shown_path, H5Dcreate2(group, column.name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose);
   if (!column.unit.empty()) write_text_attribute(shown_path, made, "unit", column.unit);
   return made;
@@ -176,17 +154,17 @@ Handle make_column(const std::string& shown_path, hid_t group, const H5Column& c
 /// Closed in reverse order: the datasets before the file, the messages last.
 struct H5Columns::Handles {
   QuietErrors quiet;
-  Handle file;
-  std::vector<Handle> columns;
+  H5Handle file;
+  std::vector<H5Handle> columns;
 };
 
 H5Columns::H5Columns(const std::string& path, std::string shown_path, const std::string& group,
                      std::vector<H5Column> columns)
     : shown_path_(std::move(shown_path)), handles_(std::make_unique<Handles>()) {
   handles_->file = checked(shown_path_, H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
-  const Handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
+  const H5Handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
   H5Pset_obj_track_times(properties, false);
-  const Handle made = checked(
+  const H5Handle made = checked(
       shown_path_, H5Gcreate2(handles_->file, group.c_str(), making_groups(), properties, H5P_DEFAULT), H5Gclose);
   for (const H5Column& column : columns) {
     handles_->columns.push_back(make_column(shown_path_, made, column));
@@ -201,8 +179,8 @@ void H5Columns::attribute(const std::string& name, const std::string& value) {
 }
 
 void H5Columns::attribute(const std::string& name, std::uint64_t value) {
-  const Handle scalar = make_scalar();
-  const Handle made = checked(
+  const H5Handle scalar = make_scalar();
+  const H5Handle made = checked(
       shown_path_, H5Acreate2(handles_->file, name.c_str(), H5T_STD_U64LE, scalar, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   check(shown_path_, H5Awrite(made, H5T_NATIVE_UINT64, &value));
 }
@@ -214,11 +192,11 @@ void H5Columns::strings(const std::string& path, const std::vector<std::string>&
   for (const std::string& value : values) packed.append(value).append(longest - value.size(), '\0');
 
   const hsize_t count = values.size();
-  const Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
-  const Handle type = make_string_type(longest);
-  const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const H5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose);
+  const H5Handle type = make_string_type(longest);
+  const H5Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(properties, false);
-  const Handle made = checked(
+  const H5Handle made = checked(
       shown_path_, H5Dcreate2(handles_->file, path.c_str(), type, space, making_groups(), properties, H5P_DEFAULT),
       H5Dclose);
   check(shown_path_, H5Dwrite(made, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.data()));
@@ -242,7 +220,7 @@ void H5Columns::write_chunk() {
 
 void H5Columns::close() {
   if (row_ > 0) write_chunk();
-  for (Handle& column : handles_->columns) check(shown_path_, column.close());
+  for (H5Handle& column : handles_->columns) check(shown_path_, column.close());
   check(shown_path_, H5Fflush(handles_->file, H5F_SCOPE_GLOBAL));
   check(shown_path_, handles_->file.close());
 }

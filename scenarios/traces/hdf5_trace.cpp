@@ -5,8 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "scenarios/error.h"
 #include "scenarios/traces/hash_blocks.h"
-#include "scenarios/traces/hdf5_handle.h"
+#include "scenarios/traces/hdf5_format.h"
 #include "scenarios/traces/input_file.h"
 #include "scenarios/traces/readers.h"
 #include "scenarios/traces/text_trace.h"
@@ -25,12 +26,12 @@ class Column {
       return;
     }
     data_ = H5Handle(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose);
-    const H5Handle type(data_ ? H5Dget_type(data_.get()) : -1, H5Tclose);
-    const H5Handle space(data_ ? H5Dget_space(data_.get()) : -1, H5Sclose);
-    if (!space || H5Sget_simple_extent_ndims(space.get()) != 1 || H5Tget_class(type.get()) != kind)
+    const H5Handle type(data_ ? H5Dget_type(data_) : -1, H5Tclose);
+    const H5Handle space(data_ ? H5Dget_space(data_) : -1, H5Sclose);
+    if (!space || H5Sget_simple_extent_ndims(space) != 1 || H5Tget_class(type) != kind)
       throw ConfigError(Location{path}, name,
                         fmt::format("is no column of {}", kind == H5T_INTEGER ? "integers" : "real numbers"));
-    H5Sget_simple_extent_dims(space.get(), &size_, nullptr);
+    H5Sget_simple_extent_dims(space, &size_, nullptr);
   }
 
   explicit operator bool() const { return static_cast<bool>(data_); }
@@ -39,10 +40,10 @@ class Column {
   /// False when the file is damaged.
   bool read(hsize_t begin, hsize_t count, hid_t memory_type, void* out) const {
     if (count == 0) return true;
-    const H5Handle space(H5Dget_space(data_.get()), H5Sclose);
+    const H5Handle space(H5Dget_space(data_), H5Sclose);
     const H5Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
-    return H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &begin, nullptr, &count, nullptr) >= 0 &&
-           H5Dread(data_.get(), memory_type, memory.get(), space.get(), H5P_DEFAULT, out) >= 0;
+    return H5Sselect_hyperslab(space, H5S_SELECT_SET, &begin, nullptr, &count, nullptr) >= 0 &&
+           H5Dread(data_, memory_type, memory, space, H5P_DEFAULT, out) >= 0;
   }
 
  private:
@@ -54,16 +55,16 @@ std::string string_attribute(hid_t file, const char* name) {
   char buffer[64] = {};
   if (H5Aexists(file, name) <= 0) return {};
   const H5Handle attribute(H5Aopen(file, name, H5P_DEFAULT), H5Aclose);
-  const H5Handle type(H5Aget_type(attribute.get()), H5Tclose);
-  if (H5Tget_class(type.get()) != H5T_STRING) return {};
-  if (H5Tis_variable_str(type.get()) > 0) {
+  const H5Handle type(H5Aget_type(attribute), H5Tclose);
+  if (H5Tget_class(type) != H5T_STRING) return {};
+  if (H5Tis_variable_str(type) > 0) {
     char* text = nullptr;
-    if (H5Aread(attribute.get(), type.get(), &text) < 0 || text == nullptr) return {};
+    if (H5Aread(attribute, type, &text) < 0 || text == nullptr) return {};
     const std::string value = text;
     H5free_memory(text);
     return value;
   }
-  if (H5Tget_size(type.get()) >= sizeof buffer || H5Aread(attribute.get(), type.get(), buffer) < 0) return {};
+  if (H5Tget_size(type) >= sizeof buffer || H5Aread(attribute, type, buffer) < 0) return {};
   return buffer;
 }
 
@@ -71,19 +72,19 @@ std::int64_t integer_attribute(hid_t file, const char* name) {
   std::int64_t value = 0;
   if (H5Aexists(file, name) <= 0) return 0;
   const H5Handle attribute(H5Aopen(file, name, H5P_DEFAULT), H5Aclose);
-  return H5Aread(attribute.get(), H5T_NATIVE_INT64, &value) < 0 ? 0 : value;
+  return H5Aread(attribute, H5T_NATIVE_INT64, &value) < 0 ? 0 : value;
 }
 
 std::vector<std::string> read_strings(hid_t file, const char* name) {
   std::vector<std::string> strings;
   if (H5Lexists(file, name, H5P_DEFAULT) <= 0) return strings;
   const H5Handle data(H5Dopen2(file, name, H5P_DEFAULT), H5Dclose);
-  const H5Handle space(H5Dget_space(data.get()), H5Sclose), type(H5Dget_type(data.get()), H5Tclose);
-  if (!space || H5Tis_variable_str(type.get()) <= 0) return strings;
-  std::vector<char*> texts(static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.get()))));
-  if (texts.empty() || H5Dread(data.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) < 0) return strings;
+  const H5Handle space(H5Dget_space(data), H5Sclose), type(H5Dget_type(data), H5Tclose);
+  if (!space || H5Tis_variable_str(type) <= 0) return strings;
+  std::vector<char*> texts(static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space))));
+  if (texts.empty() || H5Dread(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) < 0) return strings;
   for (char* text : texts) strings.emplace_back(text == nullptr ? "" : text);
-  H5Dvlen_reclaim(type.get(), space.get(), H5P_DEFAULT, texts.data());
+  H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts.data());
   return strings;
 }
 
@@ -95,12 +96,12 @@ class Hdf5Reader final : public TraceReader {
     quiet_hdf5();
     file_ = H5Handle(H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     if (!file_) throw FileError(Location{path_}, "", "is no HDF5 file, or a damaged one");
-    if (const std::string schema = string_attribute(file_.get(), "schema"); schema != trace_h5::kSchema)
+    if (const std::string schema = string_attribute(file_, "schema"); schema != trace_h5::kSchema)
       throw ConfigError(
           Location{path_}, "",
           fmt::format("is no trace: the attribute schema is {}, not \"{}\"", quote(schema), trace_h5::kSchema));
     const auto column = [&](const char* name, bool needed, H5T_class_t kind) {
-      Column found(file_.get(), path_, name, needed, kind);
+      Column found(file_, path_, name, needed, kind);
       if (found && time_ && found.size() != rows_)
         throw ConfigError(Location{path_}, name, fmt::format("has {} rows, other columns {}", found.size(), rows_));
       if (found) rows_ = found.size();
@@ -115,9 +116,9 @@ class Hdf5Reader final : public TraceReader {
     think_ = column("think_time_s", false, H5T_FLOAT);
     model_ = column("model", false, H5T_INTEGER);
     hash_count_ = column("hash_count", false, H5T_INTEGER);
-    if (hash_count_) hash_ids_ = Column(file_.get(), path_, "hash_ids", true, H5T_INTEGER);
-    models_ = read_strings(file_.get(), "models");
-    const std::int64_t stated = integer_attribute(file_.get(), "block_tokens");
+    if (hash_count_) hash_ids_ = Column(file_, path_, "hash_ids", true, H5T_INTEGER);
+    models_ = read_strings(file_, "models");
+    const std::int64_t stated = integer_attribute(file_, "block_tokens");
     blocks_ = std::make_unique<HashBlocks>(hash_count_ ? spec.block_tokens.value_or(stated) : 0, log);
   }
 

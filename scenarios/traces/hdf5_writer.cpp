@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "scenarios/atomic_file.h"
-#include "scenarios/traces/hdf5_handle.h"
+#include "scenarios/error.h"
+#include "scenarios/traces/hdf5_format.h"
 #include "scenarios/traces/writers.h"
 
 namespace poolcast {
@@ -60,7 +61,7 @@ class Column {
     if (!data_ && needed) create(file);
     if (!data_) return;
     flush();
-    check_(H5Dset_extent(data_.get(), &rows));
+    check_(H5Dset_extent(data_, &rows));
     data_ = H5Handle();
   }
 
@@ -69,31 +70,29 @@ class Column {
     const hsize_t none = 0, unlimited = H5S_UNLIMITED, chunk = trace_h5::kChunkRows;
     const H5Handle space(check_(H5Screate_simple(1, &none, &unlimited)), H5Sclose);
     const H5Handle properties(check_(H5Pcreate(H5P_DATASET_CREATE)), H5Pclose);
-    check_(H5Pset_chunk(properties.get(), 1, &chunk));
-    check_(H5Pset_shuffle(properties.get()));
-    check_(H5Pset_deflate(properties.get(), 1));
-    check_(H5Pset_fill_value(properties.get(), memory_type(T{}), &fill_));
-    check_(H5Pset_obj_track_times(properties.get(), false));  // the same rows give the same bytes
-    data_ = H5Handle(
-        check_(H5Dcreate2(file, name_, file_type(T{}), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT)),
-        H5Dclose);
+    check_(H5Pset_chunk(properties, 1, &chunk));
+    check_(H5Pset_shuffle(properties));
+    check_(H5Pset_deflate(properties, 1));
+    check_(H5Pset_fill_value(properties, memory_type(T{}), &fill_));
+    check_(H5Pset_obj_track_times(properties, false));  // the same rows give the same bytes
+    data_ = H5Handle(check_(H5Dcreate2(file, name_, file_type(T{}), space, H5P_DEFAULT, properties, H5P_DEFAULT)),
+                     H5Dclose);
     if (unit_ == nullptr) return;
     const H5Handle text(check_(H5Tcopy(H5T_C_S1)), H5Tclose);
-    check_(H5Tset_size(text.get(), std::char_traits<char>::length(unit_) + 1));
+    check_(H5Tset_size(text, std::char_traits<char>::length(unit_) + 1));
     const H5Handle scalar(check_(H5Screate(H5S_SCALAR)), H5Sclose);
-    const H5Handle attribute(
-        check_(H5Acreate2(data_.get(), "unit", text.get(), scalar.get(), H5P_DEFAULT, H5P_DEFAULT)), H5Aclose);
-    check_(H5Awrite(attribute.get(), text.get(), unit_));
+    const H5Handle attribute(check_(H5Acreate2(data_, "unit", text, scalar, H5P_DEFAULT, H5P_DEFAULT)), H5Aclose);
+    check_(H5Awrite(attribute, text, unit_));
   }
 
   void flush() {
     if (buffer_.empty()) return;
     const hsize_t count = buffer_.size(), end = begin_ + count;
-    check_(H5Dset_extent(data_.get(), &end));
-    const H5Handle space(check_(H5Dget_space(data_.get())), H5Sclose);
+    check_(H5Dset_extent(data_, &end));
+    const H5Handle space(check_(H5Dget_space(data_)), H5Sclose);
     const H5Handle memory(check_(H5Screate_simple(1, &count, nullptr)), H5Sclose);
-    check_(H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &begin_, nullptr, &count, nullptr));
-    check_(H5Dwrite(data_.get(), memory_type(T{}), memory.get(), space.get(), H5P_DEFAULT, buffer_.data()));
+    check_(H5Sselect_hyperslab(space, H5S_SELECT_SET, &begin_, nullptr, &count, nullptr));
+    check_(H5Dwrite(data_, memory_type(T{}), memory, space, H5P_DEFAULT, buffer_.data()));
     buffer_.clear();
   }
 
@@ -116,7 +115,7 @@ class Hdf5Writer final : public TraceWriter {
   }
 
   void write(const TraceRow& row) override {
-    const hid_t h5 = h5_.get();
+    const hid_t h5 = h5_;
     time_.put(h5, rows_, row.timestamp.value);
     prompt_.put(h5, rows_, row.prompt_tokens);
     output_.put(h5, rows_, row.output_tokens);
@@ -131,7 +130,7 @@ class Hdf5Writer final : public TraceWriter {
   }
 
   void close() override {
-    const hid_t h5 = h5_.get();
+    const hid_t h5 = h5_;
     time_.finish(h5, rows_, true);
     prompt_.finish(h5, rows_, true);
     output_.finish(h5, rows_, true);
@@ -161,8 +160,8 @@ class Hdf5Writer final : public TraceWriter {
 
   H5Handle text_type() const {
     H5Handle type(check_(H5Tcopy(H5T_C_S1)), H5Tclose);
-    check_(H5Tset_size(type.get(), H5T_VARIABLE));
-    check_(H5Tset_cset(type.get(), H5T_CSET_UTF8));
+    check_(H5Tset_size(type, H5T_VARIABLE));
+    check_(H5Tset_cset(type, H5T_CSET_UTF8));
     return type;
   }
 
@@ -173,25 +172,21 @@ class Hdf5Writer final : public TraceWriter {
     const hsize_t count = texts.size();
     const H5Handle type = text_type(), space(check_(H5Screate_simple(1, &count, nullptr)), H5Sclose),
                    properties(check_(H5Pcreate(H5P_DATASET_CREATE)), H5Pclose);
-    check_(H5Pset_obj_track_times(properties.get(), false));
-    const H5Handle data(
-        check_(H5Dcreate2(h5_.get(), "models", type.get(), space.get(), H5P_DEFAULT, properties.get(), H5P_DEFAULT)),
-        H5Dclose);
-    check_(H5Dwrite(data.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()));
+    check_(H5Pset_obj_track_times(properties, false));
+    const H5Handle data(check_(H5Dcreate2(h5_, "models", type, space, H5P_DEFAULT, properties, H5P_DEFAULT)), H5Dclose);
+    check_(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()));
   }
 
   void text_attribute(const char* name, const char* value) const {
     const H5Handle type = text_type(), scalar(check_(H5Screate(H5S_SCALAR)), H5Sclose);
-    const H5Handle attribute(check_(H5Acreate2(h5_.get(), name, type.get(), scalar.get(), H5P_DEFAULT, H5P_DEFAULT)),
-                             H5Aclose);
-    check_(H5Awrite(attribute.get(), type.get(), &value));
+    const H5Handle attribute(check_(H5Acreate2(h5_, name, type, scalar, H5P_DEFAULT, H5P_DEFAULT)), H5Aclose);
+    check_(H5Awrite(attribute, type, &value));
   }
 
   void number_attribute(const char* name, std::int64_t value) const {
     const H5Handle scalar(check_(H5Screate(H5S_SCALAR)), H5Sclose);
-    const H5Handle attribute(check_(H5Acreate2(h5_.get(), name, H5T_STD_I64LE, scalar.get(), H5P_DEFAULT, H5P_DEFAULT)),
-                             H5Aclose);
-    check_(H5Awrite(attribute.get(), H5T_NATIVE_INT64, &value));
+    const H5Handle attribute(check_(H5Acreate2(h5_, name, H5T_STD_I64LE, scalar, H5P_DEFAULT, H5P_DEFAULT)), H5Aclose);
+    check_(H5Awrite(attribute, H5T_NATIVE_INT64, &value));
   }
 
   Check check_;
