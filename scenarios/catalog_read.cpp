@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/catalog_read.h"
 
+#include <fmt/format.h>
+
 #include <tuple>
 #include <utility>
 
@@ -9,7 +11,7 @@
 namespace poolcast {
 namespace {
 
-constexpr std::int64_t kLargestSize = 1'000'000'000;
+constexpr std::int64_t kLargestSize = 100'000'000;  // of any dimension: products of three stay exact enough
 constexpr std::int64_t kMostDevices = 1'000'000;
 
 std::string text_or_empty(MappingReader& reader, const std::string& key) {
@@ -34,38 +36,46 @@ void read_figure(MappingReader& reader, const std::string& key, const SourceName
   parts.finish();
 }
 
-std::int64_t size_of(MappingReader& reader, const std::string& key) {
-  return reader.required(key).integer(1, kLargestSize);
+/// A size; one that `size` does not hold yet must be there.
+void read_size(MappingReader& reader, const std::string& key, std::int64_t& size, std::int64_t least = 1) {
+  const auto node = size == 0 && least > 0 ? reader.required(key) : reader.optional(key);
+  if (node) size = node->integer(least, kLargestSize);
 }
 
-std::int64_t size_or(MappingReader& reader, const std::string& key, std::int64_t otherwise, std::int64_t least = 1) {
-  const auto node = reader.optional(key);
-  return node ? node->integer(least, kLargestSize) : otherwise;
-}
-
-MoeShape read_moe(const YamlNode& node, std::int64_t layers) {
+MoeShape read_moe(const YamlNode& node, MoeShape moe) {
   MappingReader reader(node);
-  MoeShape moe;
-  moe.experts = size_of(reader, "experts");
-  moe.experts_per_token = reader.required("experts_per_token").integer(1, moe.experts);
-  moe.intermediate = size_of(reader, "intermediate");
-  moe.shared_experts = size_or(reader, "shared_experts", 0, 0);
-  const auto dense = reader.optional("first_dense_layers");
-  if (dense) moe.first_dense_layers = dense->integer(0, layers);
+  read_size(reader, "experts", moe.experts);
+  read_size(reader, "experts_per_token", moe.experts_per_token);
+  read_size(reader, "intermediate", moe.intermediate);
+  read_size(reader, "shared_experts", moe.shared_experts, 0);
+  read_size(reader, "first_dense_layers", moe.first_dense_layers, 0);
   reader.finish();
+  if (moe.experts_per_token > moe.experts) {
+    node.fail(fmt::format("experts_per_token {} is above experts {}", moe.experts_per_token, moe.experts));
+  }
   return moe;
 }
 
-MlaShape read_mla(const YamlNode& node) {
+MlaShape read_mla(const YamlNode& node, MlaShape mla) {
   MappingReader reader(node);
-  MlaShape mla;
-  mla.q_lora_rank = size_or(reader, "q_lora_rank", 0, 0);
-  mla.kv_lora_rank = size_of(reader, "kv_lora_rank");
-  mla.qk_nope_head_dim = size_of(reader, "qk_nope_head_dim");
-  mla.qk_rope_head_dim = size_of(reader, "qk_rope_head_dim");
-  mla.v_head_dim = size_of(reader, "v_head_dim");
+  read_size(reader, "q_lora_rank", mla.q_lora_rank, 0);
+  read_size(reader, "kv_lora_rank", mla.kv_lora_rank);
+  read_size(reader, "qk_nope_head_dim", mla.qk_nope_head_dim);
+  read_size(reader, "qk_rope_head_dim", mla.qk_rope_head_dim);
+  read_size(reader, "v_head_dim", mla.v_head_dim);
   reader.finish();
   return mla;
+}
+
+void check_shape(const YamlNode& node, const TransformerShape& shape) {
+  if (shape.heads % shape.kv_heads != 0) {
+    node.fail(fmt::format("kv_heads {} does not divide heads {}", shape.kv_heads, shape.heads));
+  }
+  if (shape.moe && shape.moe->first_dense_layers > shape.layers) {
+    node.fail(fmt::format("first_dense_layers {} is above layers {}", shape.moe->first_dense_layers, shape.layers));
+  }
+  if (shape.dense_layers() > 0 && shape.intermediate == 0)
+    node.fail("missing key \"intermediate\": there are dense layers");
 }
 
 std::optional<DollarsPerHour> read_amount(MappingReader& reader, const std::string& key) {
@@ -116,32 +126,22 @@ Accelerator read_accelerator(const std::string& name, const YamlNode& node, cons
   return accelerator;
 }
 
-TransformerShape read_transformer_shape(const std::string& name, const YamlNode& node) {
-  MappingReader reader(node);
-  TransformerShape shape;
-  shape.name = name;
-  shape.layers = size_of(reader, "layers");
-  shape.hidden = size_of(reader, "hidden");
-  shape.heads = size_of(reader, "heads");
-  shape.kv_heads = size_or(reader, "kv_heads", shape.heads);
-  if (shape.heads % shape.kv_heads != 0) reader.fail_at_key("kv_heads", "must divide the number of heads");
-  shape.intermediate = size_of(reader, "intermediate");
-  shape.vocab = size_of(reader, "vocab");
-  const auto head_dim = reader.optional("head_dim");
-  if (!head_dim && shape.hidden % shape.heads != 0) {
-    reader.fail_at_key("heads", "does not divide hidden; state head_dim");
-  }
-  shape.head_dim = head_dim ? head_dim->integer(1, kLargestSize) : shape.hidden / shape.heads;
-  const auto matrices = reader.optional("mlp_matrices");
-  if (matrices) shape.mlp_matrices = matrices->integer(2, 3);
-  const auto tied = reader.optional("tied_embeddings");
-  if (tied) shape.tied_embeddings = tied->boolean();
-  shape.context_limit = size_or(reader, "context_limit", 0);
-  const auto moe = reader.optional("moe");
-  if (moe) shape.moe = read_moe(*moe, shape.layers);
-  const auto mla = reader.optional("mla");
-  if (mla) shape.mla = read_mla(*mla);
-  reader.finish();
+TransformerShape read_transformer_shape(MappingReader& reader, TransformerShape shape) {
+  read_size(reader, "layers", shape.layers);
+  read_size(reader, "hidden", shape.hidden);
+  read_size(reader, "heads", shape.heads);
+  if (shape.kv_heads == 0) shape.kv_heads = shape.heads;
+  read_size(reader, "kv_heads", shape.kv_heads);
+  if (shape.head_dim == 0 && shape.hidden % shape.heads == 0) shape.head_dim = shape.hidden / shape.heads;
+  read_size(reader, "head_dim", shape.head_dim);
+  read_size(reader, "intermediate", shape.intermediate, 0);
+  read_size(reader, "vocab", shape.vocab);
+  if (const auto matrices = reader.optional("mlp_matrices")) shape.mlp_matrices = matrices->integer(2, 3);
+  if (const auto tied = reader.optional("tied_embeddings")) shape.tied_embeddings = tied->boolean();
+  read_size(reader, "context_limit", shape.context_limit, 0);
+  if (const auto moe = reader.optional("moe")) shape.moe = read_moe(*moe, shape.moe.value_or(MoeShape{}));
+  if (const auto mla = reader.optional("mla")) shape.mla = read_mla(*mla, shape.mla.value_or(MlaShape{}));
+  check_shape(reader.node(), shape);
   return shape;
 }
 
@@ -151,7 +151,10 @@ ModelEntry read_model(const std::string& name, const YamlNode& node, const Sourc
   model.title = reader.required("hub").text();
   model.source = sources.full(reader.required("source"));
   model.note = text_or_empty(reader, "note");
-  model.shape = read_transformer_shape(name, reader.required("shape"));
+  MappingReader shape(reader.required("shape"));
+  model.shape.name = name;
+  model.shape = read_transformer_shape(shape, model.shape);
+  shape.finish();
   const auto parameters = reader.optional("parameters");
   if (parameters) model.parameters = parameters->number(1, 1e15);
   const auto active = reader.optional("active_parameters");

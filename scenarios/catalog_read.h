@@ -26,9 +26,9 @@ class SourceNames {
 /// link_bandwidth}. A figure is {value, source, note}, or {missing: why}; one that is absent is missing.
 Accelerator read_accelerator(const std::string& name, const YamlNode& node, const SourceNames& sources);
 
-/// The fields of TransformerShape by their own names; `moe` and `mla` are mappings. `head_dim` defaults to
-/// hidden / heads, `kv_heads` to heads. Sizes are positive; kv_heads divides heads.
-TransformerShape read_transformer_shape(const std::string& name, const YamlNode& node);
+/// The fields of TransformerShape by their own names, over those that `shape` holds already; `moe` and `mla` are
+/// mappings. `head_dim` defaults to hidden / heads, `kv_heads` to heads. Sizes are positive; kv_heads divides heads.
+TransformerShape read_transformer_shape(MappingReader& reader, TransformerShape shape);
 
 /// {hub, source, note, shape, parameters, active_parameters}.
 ModelEntry read_model(const std::string& name, const YamlNode& node, const SourceNames& sources);

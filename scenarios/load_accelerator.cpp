@@ -60,8 +60,8 @@ Accelerator load_accelerator(const YamlNode& node, const LoadContext& context) {
   read_word(reader, "family", accelerator.family);
   if (const auto kind = reader.optional("kind")) {
     std::vector<std::string_view> names;
-    for (int i = 0; i <= static_cast<int>(DeviceKind::kCpu); ++i) names.emplace_back(name(static_cast<DeviceKind>(i)));
-    accelerator.kind = static_cast<DeviceKind>(kind->choice(names));
+    for (DeviceKind known : kDeviceKinds) names.emplace_back(name(known));
+    accelerator.kind = kDeviceKinds[kind->choice(names)];
   }
   for (Precision precision : kPrecisions) {
     read_figure(reader, name(precision), &read_flops_per_second, accelerator.peak[static_cast<std::size_t>(precision)]);
