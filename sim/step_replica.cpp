@@ -104,8 +104,9 @@ void StepReplica::start_step(SimTime now, EventQueue& events) {
   if (plan.tokens == 0) {
     steps_in_flight_ = 0;
     composition_.active = false;
-    events.remove(slot_);
-    return;
+    // Whoever asked for blocks had to give way itself: an empty step, after which the others find its blocks.
+    if (!plan.preempted.empty()) return events.set(slot_, now, Phase::kStepEnd);
+    return events.remove(slot_);
   }
   if (plan.decode_only()) {
     plan_decode_run(plan, now);
@@ -166,6 +167,11 @@ void StepReplica::note_preempted(const StepPlan& plan, SimTime now) {
 const std::vector<RequestId>& StepReplica::end_step(SimTime now, EventQueue& events) {
   const std::int64_t steps = steps_in_flight_;
   const StepPlan& plan = *plan_;
+  left_.clear();
+  if (steps == 0) {
+    events.set(slot_, now, Phase::kStepStart);
+    return left_;
+  }
   if (plan.decode_only() && lagging_.empty()) {
     add_run_gaps(composition_.steps + 1, composition_.steps + steps);
   } else {

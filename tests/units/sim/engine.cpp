@@ -158,6 +158,24 @@ TEST_CASE("a replica that keeps preempting without ending anything is stopped an
   CHECK(report.replicas[0].stalled);
 }
 
+TEST_CASE("a step in which a request gives way to itself and nobody else is served costs no time") {
+  SimulationSpec spec = ten_ms_pool();
+  spec.stepwise = GENERATE(false, true);
+  VllmArgs& engine = spec.pools[0].vllm();
+  engine.policy = VllmArgs::Policy::kPriority;
+  engine.block_size = 1;
+  engine.num_gpu_blocks = 9;  // 8 blocks of 1
+  engine.scheduler_reserve_full_isl = false;
+  // After 20 ms both have their prompts and all blocks. The first, which is less urgent, stands first in the list: it
+  // asks for a block, gives way itself, and with that the step is over. The second goes on at once.
+  add_list(spec, {arrival(0, 4, 5, 1), arrival(0.001, 3, 4, 0)});
+  const auto records = records_of(std::move(spec));
+  REQUIRE(records.size() == 2);
+  CHECK(records[0].ended == 50 * kMs);  // a token at 20, 30, 40 and 50 ms
+  CHECK(records[1].outcome == Outcome::kCompleted);
+  CHECK(records[1].preemptions == 1);
+}
+
 TEST_CASE("a request that its replica can never schedule again fails as stalled when nothing else is due") {
   SimulationSpec spec = ten_ms_pool();
   VllmArgs& engine = spec.pools[0].vllm();
