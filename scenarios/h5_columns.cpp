@@ -9,7 +9,7 @@
 #include <hdf5.h>
 
 #include "scenarios/error.h"
-#include "scenarios/h5_handle.h"
+#include "scenarios/hdf5_handle.h"
 
 namespace poolcast {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "scenarios/h5_handle.h"
+#include "scenarios/hdf5_handle.h"
 
 /// What the HDF5 reader and writer of traces agree on.
 namespace poolcast {
