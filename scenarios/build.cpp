@@ -96,8 +96,7 @@ void build_source(const Scenario& scenario, std::size_t index, BuiltScenario& bu
 }
 
 const std::vector<std::string>& vllm_fidelity() {
-  static const std::vector<std::string> kLeftOut = {"no prefix caching",
-                                                    "no async scheduling: a finish is seen one step earlier",
+  static const std::vector<std::string> kLeftOut = {"no async scheduling: a finish is seen one step earlier",
                                                     "no speculative decoding", "no encoder inputs", "no LoRA"};
   return kLeftOut;
 }

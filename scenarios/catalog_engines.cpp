@@ -27,6 +27,7 @@ constexpr Setter kSetters[] = {
     {"block_size", [](EngineDefaults& d, const YamlNode& v) { d.args.block_size = v.integer(1, kLargestDefault); }},
     {"enable_chunked_prefill",
      [](EngineDefaults& d, const YamlNode& v) { d.args.enable_chunked_prefill = v.boolean(); }},
+    {"enable_prefix_caching", [](EngineDefaults& d, const YamlNode& v) { d.args.enable_prefix_caching = v.boolean(); }},
     {"long_prefill_token_threshold",
      [](EngineDefaults& d, const YamlNode& v) { d.args.long_prefill_token_threshold = v.integer(0, kLargestDefault); }},
     {"scheduling_policy", [](EngineDefaults& d, const YamlNode& v) { set_policy(d.args, v); }},

@@ -47,6 +47,7 @@ const std::map<std::string_view, Setter>& setters() {
        }},
       {"scheduler_reserve_full_isl",
        [](EngineEntry& e, const YamlNode& v) { e.args.scheduler_reserve_full_isl = v.boolean(); }},
+      {"enable_prefix_caching", [](EngineEntry& e, const YamlNode& v) { e.args.enable_prefix_caching = v.boolean(); }},
       {"watermark",
        [](EngineEntry& e, const YamlNode& v) {
          e.args.watermark = read_share(v);
@@ -58,18 +59,10 @@ const std::map<std::string_view, Setter>& setters() {
 
 /// Known to the engine, and of such weight that ignoring them would answer another question.
 const std::vector<std::string_view>& heavy_arguments() {
-  static const std::vector<std::string_view> kNames = {"enable_prefix_caching",
-                                                       "speculative_config",
-                                                       "num_speculative_tokens",
-                                                       "kv_transfer_config",
-                                                       "kv_connector",
-                                                       "kv_offloading_size",
-                                                       "cpu_offload_gb",
-                                                       "enable_lora",
-                                                       "swap_space",
-                                                       "decode_context_parallel_size",
-                                                       "data_parallel_size",
-                                                       "kv_cache_memory_bytes"};
+  static const std::vector<std::string_view> kNames = {
+      "speculative_config",           "num_speculative_tokens", "kv_transfer_config",   "kv_connector",
+      "kv_offloading_size",           "cpu_offload_gb",         "enable_lora",          "swap_space",
+      "decode_context_parallel_size", "data_parallel_size",     "kv_cache_memory_bytes"};
   return kNames;
 }
 
@@ -166,6 +159,9 @@ EngineEntry load_engine(const YamlNode& node, const Accelerator& accelerator, co
   MappingReader reader(node);
   load_kind(reader, engine, context.catalog);
   if (const auto usage = reader.optional("usage")) engine.offline = usage->choice({"api", "offline"}) == 1;
+  if (const auto fidelity = reader.optional("fidelity")) {
+    engine.args.fidelity = fidelity->choice({"mended", "upstream"}) == 0 ? Fidelity::kMended : Fidelity::kUpstream;
+  }
   const YamlNode args = reader.optional("args").value_or(node.empty_mapping().renamed(node.path() + ".args"));
   reader.not_modelled_yet({"image", "driver", "runtime", "cold_start"});
   reader.finish();
@@ -178,7 +174,9 @@ EngineEntry load_engine(const YamlNode& node, const Accelerator& accelerator, co
     version.fail(fmt::format("the catalog has no {} {}", engine.kind, quote(engine.version)),
                  spelling_hint(engine.version, context.catalog.engine_versions(engine.kind)));
   }
+  const Fidelity fidelity = engine.args.fidelity;
   engine.args = defaults->args;
+  engine.args.fidelity = fidelity;
   engine.args.max_model_len = 0;  // by the model, in complete_pool
   engine.args.num_gpu_blocks = 0;
   engine.gpu_memory_utilization = defaults->gpu_memory_utilization;

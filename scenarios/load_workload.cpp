@@ -17,6 +17,22 @@ void load_end(MappingReader& reader, const std::string& count_key, std::uint64_t
   if (spec.duration == kNever && !counted) duration->fail("without " + count_key + " the load must end at some time");
 }
 
+SharedPrefixSpec load_shared_prefix(MappingReader& parent, const LoadContext& context) {
+  constexpr std::int64_t kMostGroups = 10'000'000;
+  SharedPrefixSpec prefix;
+  const auto node = parent.optional("shared_prefix");
+  if (!node || node->is_word("none")) return prefix;
+  MappingReader reader(*node);
+  prefix.groups = 1;
+  if (const auto groups = reader.optional("groups")) {
+    prefix.groups = static_cast<std::uint64_t>(groups->integer(1, kMostGroups));
+  }
+  if (const auto skew = reader.optional("skew")) prefix.skew = skew->number(0, 100);
+  prefix.tokens = load_length(reader.required("tokens"), context);
+  reader.finish();
+  return prefix;
+}
+
 SynthSpec load_synth(const YamlNode& node, const LoadContext& context) {
   SynthSpec synth;
   MappingReader reader(node);
@@ -24,6 +40,7 @@ SynthSpec load_synth(const YamlNode& node, const LoadContext& context) {
   synth.arrivals = load_arrivals(reader.required("arrivals"));
   synth.prompt_tokens = load_length(reader.required("prompt_tokens"), context);
   synth.output_tokens = load_length(reader.required("output_tokens"), context);
+  synth.shared_prefix = load_shared_prefix(reader, context);
   reader.finish();
   return synth;
 }
@@ -38,6 +55,7 @@ ClosedLoopSpec load_closed_loop(const YamlNode& node, const LoadContext& context
   if (const auto ramp = reader.optional("ramp")) loop.ramp = to_sim_time(read_seconds(*ramp));
   loop.prompt_tokens = load_length(reader.required("prompt_tokens"), context);
   loop.output_tokens = load_length(reader.required("output_tokens"), context);
+  loop.shared_prefix = load_shared_prefix(reader, context);
   reader.finish();
   return loop;
 }
@@ -51,6 +69,7 @@ SessionsSpec load_sessions(const YamlNode& node, const LoadContext& context) {
   sessions.first_prompt_tokens = load_length(reader.required("first_prompt_tokens"), context);
   sessions.turn_tokens = load_length(reader.required("turn_tokens"), context);
   sessions.output_tokens = load_length(reader.required("output_tokens"), context);
+  sessions.shared_prefix = load_shared_prefix(reader, context);
   if (const auto think = reader.optional("think_time")) sessions.think_time = load_think_time(*think);
   if (const auto most = reader.optional("max_context"); most && !most->is_word("none")) {
     sessions.max_context = most->integer(1, kMostTokens);

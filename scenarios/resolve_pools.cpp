@@ -22,6 +22,7 @@ std::string argument_text(const EngineEntry& engine, std::string_view name) {
   if (name == "long_prefill_token_threshold") return std::to_string(args.long_prefill_token_threshold);
   if (name == "scheduling_policy") return args.policy == VllmArgs::Policy::kFcfs ? "fcfs" : "priority";
   if (name == "scheduler_reserve_full_isl") return flag(args.scheduler_reserve_full_isl);
+  if (name == "enable_prefix_caching") return flag(args.enable_prefix_caching);
   if (name == "watermark") return number_text(args.watermark);
   if (name == "gpu_memory_utilization" && engine.gpu_memory_utilization) {
     return number_text(*engine.gpu_memory_utilization);
@@ -35,6 +36,7 @@ void write_engine(YamlWriter& yaml, const PoolEntry& pool, Resolve mode) {
   yaml.text("kind", engine.kind);
   yaml.value("version", fmt::format("\"{}\"", engine.version));
   yaml.value("usage", engine.offline ? "offline" : "api");
+  yaml.value("fidelity", engine.args.fidelity == Fidelity::kMended ? "mended" : "upstream");
   yaml.open("args");
   for (const std::string& name : engine.modelled) {
     if (std::string text = argument_text(engine, name); !text.empty()) yaml.value(name, text);

@@ -94,6 +94,12 @@ void write_load(YamlWriter& yaml, const TraceSpec& trace, Resolve mode) {
   yaml.close();
 }
 
+std::string shared_prefix_text(const SharedPrefixSpec& prefix) {
+  if (prefix.groups == 0) return "none";
+  return fmt::format("{{groups: {}, skew: {}, tokens: {}}}", prefix.groups, number_text(prefix.skew),
+                     length_text(prefix.tokens));
+}
+
 void write_load(YamlWriter& yaml, const SynthSpec& synth, Resolve) {
   yaml.open("synth");
   if (synth.requests > 0) yaml.value("requests", std::to_string(synth.requests));
@@ -101,6 +107,7 @@ void write_load(YamlWriter& yaml, const SynthSpec& synth, Resolve) {
   yaml.value("arrivals", arrivals_text(synth.arrivals));
   yaml.value("prompt_tokens", length_text(synth.prompt_tokens));
   yaml.value("output_tokens", length_text(synth.output_tokens));
+  yaml.value("shared_prefix", shared_prefix_text(synth.shared_prefix));
   yaml.close();
 }
 
@@ -113,6 +120,7 @@ void write_load(YamlWriter& yaml, const ClosedLoopSpec& loop, Resolve) {
   yaml.value("ramp", time_text(loop.ramp));
   yaml.value("prompt_tokens", length_text(loop.prompt_tokens));
   yaml.value("output_tokens", length_text(loop.output_tokens));
+  yaml.value("shared_prefix", shared_prefix_text(loop.shared_prefix));
   yaml.close();
 }
 
@@ -125,6 +133,7 @@ void write_load(YamlWriter& yaml, const SessionsSpec& sessions, Resolve) {
   yaml.value("first_prompt_tokens", length_text(sessions.first_prompt_tokens));
   yaml.value("turn_tokens", length_text(sessions.turn_tokens));
   yaml.value("output_tokens", length_text(sessions.output_tokens));
+  yaml.value("shared_prefix", shared_prefix_text(sessions.shared_prefix));
   yaml.value("think_time", think_text(sessions.think_time));
   yaml.value("max_context", limit_text(sessions.max_context));
   yaml.close();

@@ -31,6 +31,7 @@ std::vector<H5Column> columns() {
           {"prompt_tokens", H5Type::kInt64, "tokens"},
           {"output_tokens", H5Type::kInt64, "tokens"},
           {"output_target_tokens", H5Type::kInt64, "tokens"},
+          {"cached_tokens", H5Type::kInt64, "tokens"},
           {"recomputed_tokens", H5Type::kInt64, "tokens"},
           {"preemptions", H5Type::kInt32},
           {"priority", H5Type::kInt32},
@@ -89,6 +90,7 @@ void ResultsFile::request_ended(const RequestRecord& record) {
   columns_.put(column++, record.prompt_tokens);
   columns_.put(column++, record.output_tokens);
   columns_.put(column++, record.output_target);
+  columns_.put(column++, record.cached_tokens);
   columns_.put(column++, record.recomputed_tokens);
   columns_.put(column++, record.preemptions);
   columns_.put(column++, record.priority);

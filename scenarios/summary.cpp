@@ -73,6 +73,9 @@ ReplicaReport sum(const std::vector<const ReplicaReport*>& replicas) {
     total.kv_blocks_usable = r->kv_blocks_usable;  // alike within a pool
     total.preemptions += r->preemptions;
     total.recomputed_tokens += r->recomputed_tokens;
+    total.prefix.queries += r->prefix.queries;
+    total.prefix.hits += r->prefix.hits;
+    total.padded_tokens += r->padded_tokens;
     total.stalled |= r->stalled;
   }
   return total;
@@ -94,6 +97,11 @@ ReplicaUse use(const ReplicaReport& r, double replica_nanoseconds) {
   u.scheduled_tokens = r.scheduled_tokens;
   u.recomputed_tokens = r.recomputed_tokens;
   u.recompute_tax = quotient(r.recomputed_tokens, r.scheduled_tokens);
+  u.prefix_query_tokens = r.prefix.queries;
+  u.prefix_hit_tokens = r.prefix.hits;
+  u.prefix_hit_rate = quotient(r.prefix.hits, r.prefix.queries);
+  u.padded_tokens = r.padded_tokens;
+  if (r.padded_tokens > 0) u.padding_waste = quotient(r.padded_tokens, r.scheduled_tokens + r.padded_tokens);
   u.extrapolated_step_share = quotient(r.extrapolated_steps, r.steps);
   u.stalled = r.stalled;
   return u;
@@ -152,6 +160,8 @@ void add_run(Summary& summary, const Report& report) {
   summary.skipped_rows = report.skipped_rows;
   summary.truncated_requests = report.truncated_requests;
   summary.has_prefix_data = report.has_prefix_data;
+  summary.prefix_tokens = report.prefix_tokens;
+  summary.ideal_hit_rate = quotient(report.ideal_prefix_hits, report.prefix_tokens);
   summary.stationary = report.stationary;
   summary.backlog_growth_per_s = report.backlog_growth_per_s;
   summary.windows = report.windows;

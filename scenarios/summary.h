@@ -84,7 +84,12 @@ struct ReplicaUse {
   std::uint64_t preemptions = 0;
   std::int64_t scheduled_tokens = 0;
   std::int64_t recomputed_tokens = 0;
-  std::optional<double> recompute_tax;            ///< recomputed / scheduled tokens
+  std::optional<double> recompute_tax;    ///< recomputed / scheduled tokens
+  std::int64_t prefix_query_tokens = 0;   ///< of admitted requests, outputs of resumed ones included
+  std::int64_t prefix_hit_tokens = 0;     ///< of those, found in the prefix cache
+  std::optional<double> prefix_hit_rate;  ///< hit / query tokens; empty without a prefix cache
+  std::int64_t padded_tokens = 0;         ///< computed beside the scheduled ones, to fill a shape
+  std::optional<double> padding_waste;    ///< padded / (scheduled + padded) tokens; empty where nothing is padded
   std::optional<double> extrapolated_step_share;  ///< of its steps, outside the range that the curve was measured on
   bool stalled = false;
 };
@@ -121,6 +126,8 @@ struct Summary {
   std::uint64_t skipped_rows = 0;
   std::uint64_t truncated_requests = 0;
   bool has_prefix_data = false;
+  std::int64_t prefix_tokens = 0;        ///< prompt tokens of the sources that have prefix data
+  std::optional<double> ideal_hit_rate;  ///< of those, what an endless cache shared by all replicas would find
   bool stationary = true;
   double backlog_growth_per_s = 0;
   std::vector<Window> windows;

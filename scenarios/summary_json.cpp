@@ -146,6 +146,11 @@ Json use_json(const ReplicaUse& u) {
           {"scheduled_tokens", u.scheduled_tokens},
           {"recomputed_tokens", u.recomputed_tokens},
           {"recompute_tax", or_null(u.recompute_tax)},
+          {"prefix_query_tokens", u.prefix_query_tokens},
+          {"prefix_hit_tokens", u.prefix_hit_tokens},
+          {"prefix_hit_rate", or_null(u.prefix_hit_rate)},
+          {"padded_tokens", u.padded_tokens},
+          {"padding_waste", or_null(u.padding_waste)},
           {"steps", u.steps},
           {"leaps", u.leaps},
           {"extrapolated_step_share", or_null(u.extrapolated_step_share)},
@@ -164,7 +169,7 @@ Json pool_json(const PoolSummary& pool) {
                {"engine", pool.facts.engine},
                {"replicas", pool.facts.replicas},
                {"devices", pool.facts.replicas * pool.facts.devices_per_replica},
-               {"prefix_hit_rate", nullptr},
+               {"prefix_hit_rate", or_null(pool.use.prefix_hit_rate)},
                {"gates", Json::object()},
                {"native", native(pool.use)}};
   add_group(json, pool.group);
@@ -201,6 +206,7 @@ Json validity(const Summary& s) {
           {"notes", notes},
           {"backlog_growth_per_s", s.backlog_growth_per_s},
           {"prefix_data", s.has_prefix_data},
+          {"ideal_prefix_hit_rate", or_null(s.ideal_hit_rate)},
           {"skipped_rows", s.skipped_rows},
           {"truncated_requests", s.truncated_requests},
           {"stalled_replicas", s.stalled_replicas},

@@ -82,6 +82,20 @@ void add_warnings(const Summary& s, std::vector<Note>& notes) {
   if (s.extrapolated_step_share.value_or(0) > 0) warn(extrapolated(s));
 }
 
+/// What the prefix caches found, beside the most that could be found.
+std::string prefixes(const Summary& s) {
+  if (!s.has_prefix_data) {
+    return "No prefix data: the workload does not say which prompts share a prefix, so none is found in a cache.";
+  }
+  std::string pools;
+  for (const PoolSummary& pool : s.pools) {
+    if (!pools.empty()) pools += ", ";
+    pools += pool.facts.name + " " + (pool.use.prefix_hit_rate ? human_share(*pool.use.prefix_hit_rate) : "no cache");
+  }
+  return fmt::format("Prefix hits, of all prompt tokens: {}; an endless cache shared by all replicas would find {}.",
+                     pools, human_share(s.ideal_hit_rate.value_or(0)));
+}
+
 void add_notes(const Summary& s, std::vector<Note>& notes) {
   const auto note = [&](std::string text) { notes.push_back({false, std::move(text)}); };
   const std::uint64_t completed = s.total.outcomes.count(Outcome::kCompleted);
@@ -100,9 +114,7 @@ void add_notes(const Summary& s, std::vector<Note>& notes) {
   if (s.truncated_requests > 0) {
     note(fmt::format("{} longer than the limits and cut to them.", was(s.truncated_requests, "request")));
   }
-  note(s.has_prefix_data
-           ? "The workload has prefix data, and prefix caching is not modelled: every prompt is computed whole."
-           : "No prefix data: the workload does not say which prompts share a prefix, so nothing is reused.");
+  note(prefixes(s));
   if (s.warm_up_requests > 0) {
     note("Busy share, batch, queue, KV use and preemptions are of the whole run, what is not measured included.");
   }

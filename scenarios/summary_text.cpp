@@ -157,7 +157,7 @@ std::string busy_range(const PoolSummary& pool) {
 
 std::string use(const Summary& s) {
   TextTable table(
-      {"Use", "busy", "replicas", "batch", "max queue", "KV mean", "KV max", "preempted", "$/h", "$/M out"});
+      {"Use", "busy", "replicas", "batch", "max queue", "KV mean", "KV max", "hits", "preempted", "$/h", "$/M out"});
   for (const PoolSummary& pool : s.pools) {
     const ReplicaUse& u = pool.use;
     std::optional<Dollars> per_hour;
@@ -166,7 +166,8 @@ std::string use(const Summary& s) {
     }
     table.row({pool.facts.name, human_share(u.busy_share), busy_range(pool), or_dash(u.mean_batch, human_number),
                count(u.waiting_max), or_dash(u.kv_use_mean, human_share), or_dash(u.kv_use_max, human_share),
-               human_count(u.preemptions), or_dash(per_hour, usd), or_dash(pool.per_million_output_tokens, usd)});
+               or_dash(s.has_prefix_data ? u.prefix_hit_rate : std::nullopt, human_share), human_count(u.preemptions),
+               or_dash(per_hour, usd), or_dash(pool.per_million_output_tokens, usd)});
   }
   return table.text() + "\n";
 }

@@ -52,7 +52,8 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
       replicas_(make_replicas(spec_, table_, gaps_)),
       clients_(spec_.sources.begin(), spec_.sources.end()),
       events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size()),
-      router_(spec_, replicas_) {
+      router_(spec_, replicas_),
+      ideal_(spec_.models.size()) {
   for (const ModelSpec& model : spec_.models) context_.push_back(longest_context(spec_, model));
   for (const ClassSpec& cls : spec_.classes) {
     deadlines_.emplace_back(cls.timeout, table_);
@@ -114,9 +115,12 @@ void Engine::send(Arrival& arrival, SourceId source) {
   r.output_target = arrival.output_tokens;
   r.priority = arrival.priority;
   meter_.sent(r);
+  if (const std::int64_t block = clients_[source.value].source().prefix_block_tokens(); block > 0) {
+    ideal_[r.model.value].request(table_.content(id), r.prompt_tokens, r.output_target, block);
+  }
   clients_[source.value].sent();
 
-  if (!fit_to_contract(r)) return refuse(id, Reason::kContextLimit);
+  if (!fit_to_contract(id)) return refuse(id, Reason::kContextLimit);
   const Router::Choice choice = router_.route(r.model, r.prompt_tokens, r.output_target);
   if (choice.refused != Reason::kNone) return refuse(id, choice.refused);
   r.pool = choice.pool;
@@ -144,13 +148,15 @@ void Engine::send(Arrival& arrival, SourceId source) {
 }
 
 /// Cuts a request to its contract where that is allowed; false when it is too long.
-bool Engine::fit_to_contract(RequestRecord& r) {
+bool Engine::fit_to_contract(RequestId id) {
+  RequestRecord& r = table_.record(id);
   const ModelSpec& model = spec_.models[r.model.value];
   const std::int64_t context = context_[r.model.value];
   if (r.output_target <= model.output_limit && r.prompt_tokens + r.output_target <= context) return true;
   if (model.on_too_long == TooLong::kReject || context < 2) return false;
   ++truncated_;
   r.prompt_tokens = std::min(r.prompt_tokens, context - 1);
+  table_.content(id).output = 0;  // nobody will quote it as it stands
   r.output_target = std::min({r.output_target, model.output_limit, context - r.prompt_tokens});
   return true;
 }
@@ -269,6 +275,10 @@ Report Engine::report() {
     report.steps += r.steps;
     report.leaps += r.leaps;
     laws_.replica_ended(r, replica->free_blocks(), replica->running() + replica->waiting());
+  }
+  for (const IdealCache& ideal : ideal_) {
+    report.prefix_tokens += ideal.tokens();
+    report.ideal_prefix_hits += ideal.hits();
   }
   laws_.run_ended(report, meter_.offered());
   return report;

@@ -8,6 +8,7 @@
 #include "sim/client.h"
 #include "sim/deadlines.h"
 #include "sim/event_queue.h"
+#include "sim/ideal_cache.h"
 #include "sim/laws.h"
 #include "sim/meter.h"
 #include "sim/replica.h"
@@ -29,7 +30,7 @@ class Engine {
   void handle(const EventQueue::Event& event);
   void arrive(std::uint32_t source);
   void send(Arrival& arrival, SourceId source);
-  bool fit_to_contract(RequestRecord& record);
+  bool fit_to_contract(RequestId id);
   void deadline(std::uint32_t queue);
   void miss_deadline(RequestId id, bool patience);
   void end_step(std::uint32_t replica);
@@ -66,6 +67,7 @@ class Engine {
   SimTime now_ = 0;
   std::uint64_t events_handled_ = 0;
   std::uint64_t truncated_ = 0;
+  std::vector<IdealCache> ideal_;  ///< by ModelId: models share no cache
 };
 
 }  // namespace poolcast

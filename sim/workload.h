@@ -46,6 +46,14 @@ struct ThinkSpec {
   double cv = 0;  ///< lognormal
 };
 
+/// Prefixes that requests share, such as system prompts: each request, or session, begins with one of `groups`, drawn
+/// with weight 1 / rank^skew, and of the length drawn for that group. They come on top of the prompt's own tokens.
+struct SharedPrefixSpec {
+  std::uint64_t groups = 0;  ///< 0: nothing is shared
+  double skew = 0;           ///< 0: all alike; 1: Zipf
+  LengthSpec tokens;
+};
+
 /// Open loop: arrivals never wait for completions.
 struct SynthSpec {
   std::uint64_t requests = 0;  ///< stop after so many; 0 = no limit
@@ -53,6 +61,7 @@ struct SynthSpec {
   ArrivalSpec arrivals;
   LengthSpec prompt_tokens;
   LengthSpec output_tokens;
+  SharedPrefixSpec shared_prefix;
 };
 
 /// Closed loop: each of `users` sends, waits for the end of its request, thinks, and sends again.
@@ -64,10 +73,11 @@ struct ClosedLoopSpec {
   SimTime ramp = 0;  ///< the first requests are spread evenly over this time
   LengthSpec prompt_tokens;
   LengthSpec output_tokens;
+  SharedPrefixSpec shared_prefix;
 };
 
 /// Sessions: they start by `arrivals`; turn k + 1 comes `think_time` after the end of turn k, and its prompt is the
-/// whole of turn k (prompt and output) plus `turn_tokens` new ones.
+/// whole of turn k (prompt and output, which a prefix cache may hold) plus `turn_tokens` new ones.
 struct SessionsSpec {
   std::uint64_t sessions = 0;  ///< 0 = no limit
   SimTime duration = kNever;
@@ -77,6 +87,7 @@ struct SessionsSpec {
   LengthSpec turn_tokens;
   LengthSpec output_tokens;
   ThinkSpec think_time;
+  SharedPrefixSpec shared_prefix;  ///< of a session, before its first prompt
   std::int64_t max_context = INT64_MAX;  ///< a session ends before the turn that would exceed it
 };
 

@@ -3,6 +3,7 @@
 #include <queue>
 
 #include "sim/length_sampler.h"
+#include "sim/shared_prefix.h"
 #include "sim/workload.h"
 
 namespace poolcast {
@@ -25,6 +26,7 @@ class ClosedLoopSource final : public Source {
         think_(spec.think_time),
         prompt_(at_least_one(spec.prompt_tokens)),
         output_(at_least_one(spec.output_tokens)),
+        prefixes_(spec.shared_prefix, seed, name),
         prompt_name_("prompt/" + name),
         output_name_("output/" + name),
         think_name_("think/" + name),
@@ -50,6 +52,7 @@ class ClosedLoopSource final : public Source {
     arrival.session = user;
     arrival.prompt_tokens = prompt_.sample(prompt);
     arrival.output_tokens = output_.sample(output);
+    prefixes_.add(arrival, draw);
     return arrival;
   }
 
@@ -62,6 +65,8 @@ class ClosedLoopSource final : public Source {
     if (record.outcome != Outcome::kCompleted) think = std::max(think, kPauseAfterFailure);
     plan(later(record.ended, think), user);
   }
+
+  std::int64_t prefix_block_tokens() const override { return prefixes_.block_tokens(); }
 
   double progress() const override {
     return requests_ == UINT64_MAX ? -1 : static_cast<double>(row_) / static_cast<double>(requests_);
@@ -85,6 +90,7 @@ class ClosedLoopSource final : public Source {
   std::uint64_t seed_;
   ThinkSampler think_;
   LengthSampler prompt_, output_;
+  SharedPrefixes prefixes_;
   std::string prompt_name_, output_name_, think_name_;
   std::vector<std::uint32_t> turns_;  ///< sent so far, by user
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;

@@ -6,6 +6,7 @@
 
 #include "sim/arrival_process.h"
 #include "sim/length_sampler.h"
+#include "sim/shared_prefix.h"
 #include "sim/workload.h"
 
 namespace poolcast {
@@ -29,6 +30,8 @@ class SessionsSource final : public Source {
         turn_tokens_(spec.turn_tokens),
         output_(at_least_one(spec.output_tokens)),
         think_(spec.think_time),
+        prefixes_(spec.shared_prefix, seed, name),
+        space_(content_space("sessions/" + name)),
         turns_name_("turns/" + name),
         prompt_name_("prompt/" + name),
         output_name_("output/" + name),
@@ -60,6 +63,8 @@ class SessionsSource final : public Source {
     const State state = open->second;
     if (record.outcome != Outcome::kCompleted || !plan(record, state)) open_.erase(open);
   }
+
+  std::int64_t prefix_block_tokens() const override { return SharedPrefixes::kBlockTokens; }
 
   double progress() const override {
     if (sessions_ != UINT64_MAX) return static_cast<double>(started_) / static_cast<double>(sessions_);
@@ -96,7 +101,7 @@ class SessionsSource final : public Source {
       if (next_start_ >= duration_) next_start_ = kNever;
       if (next_start_ == kNever) return;
       const std::uint64_t id = started_++;
-      const std::int64_t prompt = sample(first_prompt_, prompt_name_, draw(id, 0));
+      const std::int64_t prompt = prefixes_.draw(id).tokens + sample(first_prompt_, prompt_name_, draw(id, 0));
       const std::int64_t output = sample(output_, output_name_, draw(id, 0));
       if (prompt > max_context_ - output) continue;
       next_first_ = Turn{next_start_, id, prompt, output};
@@ -120,6 +125,18 @@ class SessionsSource final : public Source {
     return true;
   }
 
+  /// All that is said in a session is one stretch of tokens: a turn's output goes on where its prompt ends, and the
+  /// next prompt begins with both.
+  Content content(const Turn& turn) const {
+    Content content;
+    const Segment prefix = prefixes_.draw(turn.session);
+    if (prefix.tokens > 0) content.prompt.push_back(prefix);
+    content.output = content_id(space_, turn.session);
+    content.output_start = turn.prompt - prefix.tokens;
+    content.prompt.push_back({content.output, 0, content.output_start});
+    return content;
+  }
+
   Arrival arrival(const Turn& turn) {
     if (open_.find(turn.session) == open_.end())
       open_[turn.session] = State{0, sample(turns_, turns_name_, turn.session)};
@@ -131,6 +148,7 @@ class SessionsSource final : public Source {
     arrival.session = turn.session;
     arrival.prompt_tokens = turn.prompt;
     arrival.output_tokens = turn.output;
+    arrival.content = content(turn);
     return arrival;
   }
 
@@ -143,6 +161,8 @@ class SessionsSource final : public Source {
   ArrivalProcess arrivals_;
   LengthSampler turns_, first_prompt_, turn_tokens_, output_;
   ThinkSampler think_;
+  SharedPrefixes prefixes_;
+  std::uint64_t space_;
   std::string turns_name_, prompt_name_, output_name_, think_name_;
   std::uint64_t started_ = 0;
   SimTime next_start_ = kNever;

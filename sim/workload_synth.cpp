@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/arrival_process.h"
 #include "sim/length_sampler.h"
+#include "sim/shared_prefix.h"
 #include "sim/workload.h"
 
 namespace poolcast {
@@ -17,6 +18,7 @@ class SynthSource final : public Source {
         arrivals_(spec.arrivals, RandomStream(seed, "arrivals/" + name)),
         prompt_(at_least_one(spec.prompt_tokens)),
         output_(at_least_one(spec.output_tokens)),
+        prefixes_(spec.shared_prefix, seed, name),
         prompt_stream_(seed, "prompt/" + name),
         output_stream_(seed, "output/" + name) {
     advance();
@@ -32,9 +34,12 @@ class SynthSource final : public Source {
     arrival.row = row_++;
     arrival.prompt_tokens = prompt_.sample(prompt_stream_);
     arrival.output_tokens = output_.sample(output_stream_);
+    prefixes_.add(arrival, arrival.row);
     advance();
     return arrival;
   }
+
+  std::int64_t prefix_block_tokens() const override { return prefixes_.block_tokens(); }
 
   double progress() const override {
     if (next_ == kNever) return 1;
@@ -54,6 +59,7 @@ class SynthSource final : public Source {
   std::int32_t priority_;
   ArrivalProcess arrivals_;
   LengthSampler prompt_, output_;
+  SharedPrefixes prefixes_;
   RandomStream prompt_stream_, output_stream_;
   SimTime next_ = kNever;
   std::uint64_t row_ = 0;

@@ -24,7 +24,7 @@ struct ReplayOptions {
 std::unique_ptr<Source> make_timestamp_source(Selection rows, const ReplayOptions& options);
 
 /// Sessions: a session's first row at its timestamp, the next ones think_time after the end of the one before. A turn
-/// that does not complete ends its session. Keeps about 60 bytes per row in memory.
+/// that does not complete ends its session. Keeps about 90 bytes per row, and its hash ids, in memory.
 std::unique_ptr<Source> make_session_source(Selection rows, const ReplayOptions& options);
 
 }  // namespace poolcast

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scenarios/error.h"
+#include "scenarios/traces/block_content.h"
 #include "scenarios/traces/replay_sources.h"
 
 namespace poolcast {
@@ -36,6 +37,10 @@ class SessionSource final : public Source {
     arrival.priority = turn.priority;
     arrival.row = turn.row;
     arrival.session = turn.session;
+    if (!turn.hash_ids.empty()) {
+      arrival.content =
+          block_content(turn.hash_ids, turn.prompt_tokens, prefix_block_tokens(), content_space(options_.file));
+    }
     in_flight_[turn.row] = due.turn;
     ++sent_;
     return arrival;
@@ -52,7 +57,7 @@ class SessionSource final : public Source {
       due_.push(Due{later(record.ended, turns_[next].delay), next});
   }
 
-  bool has_prefix_data() const override { return rows_.reader().block_tokens() > 0; }
+  std::int64_t prefix_block_tokens() const override { return rows_.reader().block_tokens(); }
   std::uint64_t skipped_rows() const override { return rows_.reader().skipped_rows(); }
   double progress() const override {
     return turns_.empty() ? 1 : static_cast<double>(sent_) / static_cast<double>(turns_.size());
@@ -66,6 +71,7 @@ class SessionSource final : public Source {
     std::int64_t prompt_tokens = 0, output_tokens = 0;
     std::uint64_t row = 0, session = 0;
     std::int32_t priority = 0;
+    std::vector<std::uint64_t> hash_ids;
     std::uint32_t first_next = kNone;  ///< turns that its end starts, linked by `sibling`
     std::uint32_t sibling = kNone;
   };
@@ -83,6 +89,7 @@ class SessionSource final : public Source {
     turn.priority = row.has_priority ? row.priority : options_.priority;
     turn.row = rows_.ordinal();
     turn.session = row.session;
+    turn.hash_ids = row.hash_ids;
     turns_.push_back(turn);
     const std::uint32_t before = last_before(row);
     if (before == kNone)

@@ -3,13 +3,15 @@
 #include <utility>
 #include <vector>
 
+#include "scenarios/traces/block_content.h"
 #include "scenarios/traces/replay_sources.h"
 #include "sim/random.h"
 
 namespace poolcast {
 namespace {
 
-Arrival arrival_of(const TraceRow& row, std::uint64_t ordinal, const ReplayOptions& options) {
+Arrival arrival_of(const TraceRow& row, std::uint64_t ordinal, std::int64_t block_tokens,
+                   const ReplayOptions& options) {
   Arrival arrival;
   arrival.intended = to_sim_time(row.timestamp);
   arrival.cls = options.cls;
@@ -18,6 +20,9 @@ Arrival arrival_of(const TraceRow& row, std::uint64_t ordinal, const ReplayOptio
   arrival.priority = row.has_priority ? row.priority : options.priority;
   arrival.row = ordinal;
   arrival.session = row.session;
+  if (!row.hash_ids.empty()) {
+    arrival.content = block_content(row.hash_ids, row.prompt_tokens, block_tokens, content_space(options.file));
+  }
   return arrival;
 }
 
@@ -33,19 +38,19 @@ class TimestampSource final : public Source {
   SimTime peek() override { return next_ < tick_.size() ? tick_[next_].intended : kNever; }
 
   Arrival pop() override {
-    const Arrival arrival = tick_[next_++];
+    Arrival arrival = std::move(tick_[next_++]);
     if (next_ == tick_.size()) fill();
     return arrival;
   }
 
-  bool has_prefix_data() const override { return rows_.reader().block_tokens() > 0; }
+  std::int64_t prefix_block_tokens() const override { return rows_.reader().block_tokens(); }
   std::uint64_t skipped_rows() const override { return rows_.reader().skipped_rows(); }
   double progress() const override { return has_row_ || next_ < tick_.size() ? rows_.reader().progress() : 1; }
 
  private:
   void read() {
     has_row_ = rows_.next(row_);
-    if (has_row_) read_ = arrival_of(row_, rows_.ordinal(), options_);
+    if (has_row_) read_ = arrival_of(row_, rows_.ordinal(), prefix_block_tokens(), options_);
   }
 
   /// Takes the next row, or every row of the next tick.
@@ -55,7 +60,7 @@ class TimestampSource final : public Source {
     if (!has_row_) return;
     const SimTime tick = read_.intended;
     do {
-      tick_.push_back(read_);
+      tick_.push_back(std::move(read_));
       read();
     } while (options_.quantum.value > 0 && has_row_ && read_.intended == tick);
     if (options_.quantum.value > 0) spread(tick);

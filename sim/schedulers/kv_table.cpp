@@ -38,7 +38,7 @@ void KvTable::open(const Content& content, std::int64_t prompt_tokens, std::uint
 /// The stretch that starts at the next token to be hashed.
 Segment KvTable::next_piece(const Content& content) const {
   if (position_ >= prompt_) {
-    return content.output != 0 ? Segment{content.output, position_ - prompt_, INT64_MAX}
+    return content.output != 0 ? Segment{content.output, content.output_start + position_ - prompt_, INT64_MAX}
                                : Segment{own_, position_, INT64_MAX};
   }
   if (segment_ == content.prompt.size()) return {own_, position_, prompt_ - position_};

@@ -89,7 +89,7 @@ class Check {
     if (r.contains("prompt_segments")) {
       for (const json& s : r.at("prompt_segments")) content.prompt.push_back({known(s.at(0)), s.at(1), s.at(2)});
       content.output = known(r.at("out_segment"));
-    } else {
+    } else if (r.contains("hash_ids")) {
       for (const json& id : r.at("hash_ids")) content.prompt.push_back({known(id), 0, block_size});
       content.prompt.resize(r.at("prompt_tokens").get<std::size_t>() / static_cast<std::size_t>(block_size));
     }

@@ -21,6 +21,8 @@ void check_same(const VllmArgs& a, const VllmArgs& b) {
   CHECK(a.enable_chunked_prefill == b.enable_chunked_prefill);
   CHECK(a.long_prefill_token_threshold == b.long_prefill_token_threshold);
   CHECK(a.policy == b.policy);
+  CHECK(a.enable_prefix_caching == b.enable_prefix_caching);
+  CHECK(a.fidelity == b.fidelity);
   CHECK(a.scheduler_reserve_full_isl == b.scheduler_reserve_full_isl);
   CHECK(a.watermark == b.watermark);
 }
@@ -86,6 +88,8 @@ void check_same(Source& a, Source& b) {
     CHECK(left.output_tokens == right.output_tokens);
     CHECK(left.priority == right.priority);
     CHECK(left.session == right.session);
+    CHECK(left.content.prompt.size() == right.content.prompt.size());
+    CHECK(left.content.output == right.content.output);
   }
   CHECK(a.peek() == b.peek());
 }
