@@ -27,6 +27,8 @@ class DecodeSet {
   std::uint64_t youngest() const { return youngest_; }
   /// Changes whenever a request joins, leaves or is held back.
   std::uint64_t version() const { return version_; }
+  /// Makes the version a new one although no member changed.
+  void renew() { ++version_; }
 
   /// Takes in a request whose `tokens` counts the token that it has just produced.
   void join(RequestId id);

@@ -57,6 +57,7 @@ class RadixCache {
   Tokens protected_tokens() const { return protected_; }
 
   /// The tree below, in the order in which the children came (the upper part of a cut node keeps its place).
+  Node parent(Node node) const { return nodes_[node].parent; }  ///< kNone above the root
   Node first_child(Node node) const { return nodes_[node].first; }
   Node next_sibling(Node node) const { return nodes_[node].next; }
   const std::vector<Segment>& edge(Node node) const { return nodes_[node].edge; }

@@ -4,7 +4,7 @@
 namespace poolcast {
 
 void StepPlan::clear() {
-  tokens = requests = decode_requests = decode_context = sampled = recomputed = 0;
+  tokens = requests = decode_requests = decode_context = sampled = recomputed = wasted = 0;
   prefill.clear();
   prefill_ids.clear();
   admitted.clear();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "models/step_curve.h"
@@ -25,10 +26,12 @@ struct StepPlan {
   struct Preempted {
     RequestId id;
     bool was_decoding;
-    Tokens dropped;  ///< computed tokens that it loses
+    Tokens dropped;       ///< computed tokens that it loses
+    bool undone = false;  ///< the token of its last step is thrown away: it counts as not produced
   };
   std::vector<Preempted> preempted;  ///< in order
   Tokens recomputed = 0;             ///< tokens that resumed requests lost and did not find in a cache
+  Tokens wasted = 0;                 ///< of `tokens`: decoded for requests that had ended already
 
   /// Every running request decodes and gets its token: such a step may be repeated.
   bool decode_only() const { return tokens > 0 && prefill.empty() && starved.empty(); }
@@ -78,6 +81,11 @@ class Scheduler {
   virtual std::int64_t usable_blocks() const = 0;
   virtual const DecodeSet& decodes() const = 0;
   virtual PrefixStats prefix_stats() const { return {}; }
+  /// Whether a step is planned before the results of the one before it are known: `schedule` is then called right after
+  /// `finish`, and its plan may undo an end or a token that `finish` told of (StepPlan::Preempted::undone).
+  virtual bool plans_ahead() const { return false; }
+  /// Where it departed from the engine, or met a fault of it (Fidelity): sentences.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 }  // namespace poolcast

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "tests/oracle/sglang_case.h"
 #include "tests/oracle/triton_case.h"
 #include "tests/oracle/vllm_case.h"
 
@@ -21,7 +22,7 @@ namespace {
 /// Cases of Triton have a log of batches, those of schedulers a scenario with steps.
 Result check_document(const json& document) {
   if (document.contains("log")) return check_triton(document);
-  return check_vllm(document);
+  return is_sglang(document) ? check_sglang(document) : check_vllm(document);
 }
 
 std::string name_of(const json& document) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "tests/oracle/case.h"
+
+namespace poolcast::oracle {
+
+/// Whether a case is one of the SGLang scheduler: its arguments tell.
+bool is_sglang(const nlohmann::json& document);
+
+/// Runs a case of the SGLang scheduler (fidelity: upstream) three times: by the literal loop, by the loop in bulk, and
+/// in leaps. Not compared: the order within a set of requests that were preempted in one pass, which upstream leaves to
+/// memory addresses. The policy `random` is skipped.
+Result check_sglang(const nlohmann::json& document);
+
+}  // namespace poolcast::oracle
