@@ -9,6 +9,7 @@
 #include "sim/histogram.h"
 #include "sim/prefix_stats.h"
 #include "sim/request.h"
+#include "sim/schedulers/fidelity.h"
 #include "sim/spec.h"
 
 /// What a simulation measured. Plain values; scenarios/ writes them as text, JSON and HDF5.
@@ -59,6 +60,7 @@ struct ReplicaReport {
   std::int64_t instances = 1;         ///< that run batches side by side (triton, session)
   SimTime busy = 0;                   ///< ns in which a step ran; the mean over its instances
   std::int64_t scheduled_tokens = 0;  ///< tokens computed, recomputed ones included
+  std::int64_t wasted_tokens = 0;     ///< computed beside those, for requests that had ended already
   std::int64_t padded_tokens = 0;     ///< computed beside those, to fill a shape: what padding wastes
   std::int64_t running_steps = 0;     ///< sum over steps of the requests in the step: / steps = mean batch
   std::int64_t running_max = 0;
@@ -69,7 +71,9 @@ struct ReplicaReport {
   std::uint64_t preemptions = 0;
   std::int64_t recomputed_tokens = 0;
   PrefixStats prefix;
+  std::vector<Departure> departures;
   std::uint64_t leaps = 0;
+  std::int64_t compiled = 0;  ///< programs compiled while requests waited for them
   bool stalled = false;
 };
 

@@ -15,13 +15,15 @@ StepReplica::StepReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& poo
       table_(table),
       gaps_(gaps),
       max_running_(max_running(pool.engine)),
-      scheduler_(make_scheduler(pool.engine, table, gaps.size())) {
+      scheduler_(make_scheduler(pool.engine, table, gaps.size())),
+      ahead_(scheduler_->plans_ahead()) {
   report_.pool = pool_id;
   report_.kv_blocks_usable = scheduler_->usable_blocks();
 }
 
 const ReplicaReport& StepReplica::report() {
   report_.prefix = scheduler_->prefix_stats();
+  report_.departures = scheduler_->departures();
   return report_;
 }
 
@@ -62,12 +64,13 @@ bool StepReplica::abort(RequestId id, SimTime now, EventQueue& events) {
   return false;
 }
 
-/// Shortens the leap in progress to the first step boundary at or after `now`.
+/// Shortens the leap in progress to the first step boundary at or after `now`; after it, where the step that starts at
+/// `now` has been planned by now.
 void StepReplica::cut(SimTime now, EventQueue& events) {
   std::int64_t low = 1, high = steps_in_flight_;
   while (low < high) {
     const std::int64_t middle = low + (high - low) / 2;
-    if (step_end(composition_.steps + middle) >= now) {
+    if (step_end(composition_.steps + middle) >= now + (ahead_ ? 1 : 0)) {
       high = middle;
     } else {
       low = middle + 1;
@@ -92,8 +95,14 @@ std::vector<RequestId> StepReplica::give_up(EventQueue& events) {
 // ---------------------------------------------------------------- the start of a step
 
 void StepReplica::start_step(SimTime now, EventQueue& events) {
-  const StepPlan& plan = stepwise_ ? scheduler_->schedule_literally() : scheduler_->schedule();
-  plan_ = &plan;
+  plan_step();
+  launch(now, events);
+}
+
+void StepReplica::plan_step() { plan_ = stepwise_ ? &scheduler_->schedule_literally() : &scheduler_->schedule(); }
+
+void StepReplica::launch(SimTime now, EventQueue& events) {
+  const StepPlan& plan = *plan_;
   note_preempted(plan, now);
   report_.recomputed_tokens += plan.recomputed;
   for (const RequestId id : plan.admitted) {
@@ -108,7 +117,8 @@ void StepReplica::start_step(SimTime now, EventQueue& events) {
     if (!plan.preempted.empty()) return events.set(slot_, now, Phase::kStepEnd);
     return events.remove(slot_);
   }
-  if (plan.decode_only()) {
+  report_.compiled += plan.compiled;
+  if (plan.decode_only() && plan.stall.value == 0) {
     plan_decode_run(plan, now);
     events.set(slot_, step_end(composition_.steps + steps_in_flight_), Phase::kStepEnd);
   } else {
@@ -116,20 +126,41 @@ void StepReplica::start_step(SimTime now, EventQueue& events) {
     steps_in_flight_ = 1;
     const StepShape shape = shape_of(plan);
     in_range_ = pool_.curve->in_range(shape);
-    events.set(slot_, now + to_sim_time(pool_.curve->step(shape)), Phase::kStepEnd);
+    events.set(slot_, now + to_sim_time(plan.stall + pool_.curve->step(shape)), Phase::kStepEnd);
   }
 }
 
 StepShape StepReplica::shape_of(const StepPlan& plan) {
-  return {plan.tokens, plan.sampled, plan.decode_requests, plan.decode_context, plan.prefill};
+  StepShape shape{plan.tokens, plan.sampled, plan.decode_requests, plan.decode_context, plan.prefill};
+  const Padding& padding = plan.padding;
+  if (padding.tokens == 0) return shape;
+  shape.tokens = padding.tokens;
+  shape.sampled = padding.sampled;
+  if (!plan.padded_prefill.empty()) shape.prefill = plan.padded_prefill;
+  if (padding.decode_context > 0) {
+    shape.decode_requests = padding.decode_requests;
+    shape.decode_context = padding.decode_context;
+  }
+  return shape;
+}
+
+/// How the steps of a run grow with their context.
+DecodeLine StepReplica::decode_line(const StepPlan& plan) const {
+  if (plan.padding.tokens == 0) return pool_.curve->decode_line(plan.decode_requests, plan.decode_context);
+  const double first_s = pool_.curve->step(shape_of(plan)).value;
+  if (plan.padding.decode_context > 0) return {.base_s = first_s};  // every step runs the same shape
+  DecodeLine line = pool_.curve->decode_line(plan.decode_requests, plan.decode_context);
+  line.base_s = first_s - line.slope_s_per_token * static_cast<double>(plan.decode_context);
+  return line;
 }
 
 void StepReplica::plan_decode_run(const StepPlan& plan, SimTime now) {
   Composition& c = composition_;
   const std::uint64_t version = scheduler_->decodes().version();
-  if (!c.active || c.version != version || plan.decode_context > c.last_context) {
-    const DecodeLine line = pool_.curve->decode_line(plan.decode_requests, plan.decode_context);
+  if (!c.active || c.version != version || plan.decode_context > c.last_context || c.padding != plan.padding) {
+    const DecodeLine line = decode_line(plan);
     c.active = true;
+    c.padding = plan.padding;
     c.version = version;
     c.start = now;
     c.steps = 0;
@@ -155,7 +186,7 @@ SimTime StepReplica::step_gap(std::int64_t step) const {
 
 void StepReplica::note_preempted(const StepPlan& plan, SimTime now) {
   for (const StepPlan::Preempted& p : plan.preempted) {
-    if (p.was_decoding && !table_.state(p.id).lagging) table_.record(p.id).at.last_token = now;
+    if (p.was_decoding && !p.undone && !table_.state(p.id).lagging) table_.record(p.id).at.last_token = now;
     stop_lagging(p.id);
     ++report_.preemptions;
     ++barren_preemptions_;
@@ -172,18 +203,12 @@ const std::vector<RequestId>& StepReplica::end_step(SimTime now, EventQueue& eve
     events.set(slot_, now, Phase::kStepStart);
     return left_;
   }
-  if (plan.decode_only() && lagging_.empty()) {
-    add_run_gaps(composition_.steps + 1, composition_.steps + steps);
-  } else {
-    add_step_gaps(now);
-  }
-  if (composition_.active) composition_.steps += steps;
-
+  find_gaps(now);
   const StepOutcome& outcome = scheduler_->finish(steps);
   count_steps(plan, outcome, now);
-  settle_tokens(outcome, now);
   left_ = outcome.ended;
-  for (const RequestId id : left_) report_.completed += table_.record(id).outcome == Outcome::kCompleted;
+  prefilled_ = outcome.prefilled;
+  std::size_t ended = left_.size();
   for (const RequestId id : aborted_) {
     if (table_.state(id).standing == Standing::kGone) continue;  // ended in this very step
     stop_lagging(id);
@@ -191,10 +216,37 @@ const std::vector<RequestId>& StepReplica::end_step(SimTime now, EventQueue& eve
     left_.push_back(id);
   }
   aborted_.clear();
+  if (ahead_) {
+    plan_step();
+    take_back(ended);
+  }
+  add_gaps(steps);
+  settle_tokens(ended, now);
+  if (composition_.active) composition_.steps += steps;
   if (!left_.empty()) barren_preemptions_ = 0;
   steps_in_flight_ = 0;
-  events.set(slot_, now, Phase::kStepStart);
+  if (ahead_) {
+    launch(now, events);
+  } else {
+    events.set(slot_, now, Phase::kStepStart);
+  }
   return left_;
+}
+
+/// What the step planned ahead undoes of the one that has just ended.
+void StepReplica::take_back(std::size_t& ended) {
+  for (const StepPlan::Preempted& p : plan_->preempted) {
+    if (!p.undone) continue;
+    ended -= std::erase(left_, p.id);
+    if (std::erase(prefilled_, p.id) == 0 &&
+        std::erase_if(caught_up_, [&](const CaughtUp& c) { return c.id == p.id; }) == 0) {
+      undone_.push_back(p.id);
+      table_.record(p.id).at.last_token = last_step_start_;
+    }
+    if (table_.record(p.id).outcome == Outcome::kCompleted) continue;
+    scheduler_->abort(p.id);  // it was to leave at the end of that step
+    left_.push_back(p.id);
+  }
 }
 
 void StepReplica::count_steps(const StepPlan& plan, const StepOutcome& outcome, SimTime now) {
@@ -205,16 +257,47 @@ void StepReplica::count_steps(const StepPlan& plan, const StepOutcome& outcome, 
   if (!in_range_) r.extrapolated_steps += static_cast<std::uint64_t>(steps);
   r.leaps += steps > 1;
   r.busy += now - step_start_;
-  r.scheduled_tokens += plan.tokens * steps;
+  r.scheduled_tokens += (plan.tokens - plan.wasted) * steps;
+  r.wasted_tokens += plan.wasted * steps;
+  if (plan.padding.tokens > 0) r.padded_tokens += (plan.padding.tokens - plan.tokens) * steps;
   r.running_steps += plan.requests * steps;
   r.running_max = std::max(r.running_max, plan.requests);
   r.kv_block_steps += outcome.block_steps;
   r.kv_blocks_max = std::max(r.kv_blocks_max, outcome.blocks_used);
 }
 
-/// Counts the gaps of steps `first` to `last` of the composition for every decoding request, bucket by bucket.
+/// Finds out who got a token in the step that ends: in a run everybody alike; else all but the starved ones, those that
+/// went without in the step before with a longer gap.
+void StepReplica::find_gaps(SimTime now) {
+  due_ = scheduler_->decodes().by_group();
+  caught_up_.clear();
+  undone_.clear();
+  run_ = composition_.active && lagging_.empty();
+  last_step_start_ = composition_.active ? step_end(composition_.steps + steps_in_flight_ - 1) : step_start_;
+  if (run_) return;
+  gap_ = composition_.active ? step_gap(composition_.steps + 1) : now - step_start_;
+  for (const RequestId id : plan_->starved) --due_[table_.state(id).group];
+  for (const RequestId id : lagging_) {
+    if (table_.state(id).starved) continue;
+    --due_[table_.state(id).group];
+    caught_up_.push_back({id, now - table_.record(id).at.last_token});
+  }
+  note_starved();
+}
+
+void StepReplica::add_gaps(std::int64_t steps) {
+  const std::int64_t first = composition_.steps + 1, last = composition_.steps + steps;
+  if (run_ && !undone_.empty()) add_run_gaps(first, last - 1);
+  for (const RequestId id : undone_) --due_[table_.state(id).group];  // they miss the last step only
+  for (const CaughtUp& c : caught_up_) add_gap(c.id, c.gap);
+  if (run_) return add_run_gaps(undone_.empty() ? first : last, last);
+  for (std::size_t group = 0; group < gaps_.size(); ++group) {
+    if (due_[group] > 0 && gaps_[group]) gaps_[group]->add(gap_, static_cast<std::uint64_t>(due_[group]));
+  }
+}
+
+/// Counts the gaps of steps `first` to `last` of the composition for those that are due, bucket by bucket.
 void StepReplica::add_run_gaps(std::int64_t first, std::int64_t last) {
-  const std::vector<std::int64_t>& requests = scheduler_->decodes().by_group();
   while (first <= last) {
     const std::size_t bucket = Histogram::bucket(step_gap(first));
     std::int64_t same = last;  // the last step of this bucket; gaps never shrink
@@ -229,27 +312,11 @@ void StepReplica::add_run_gaps(std::int64_t first, std::int64_t last) {
     const auto sum = static_cast<std::uint64_t>(step_end(same) - step_end(first - 1));
     const auto steps = static_cast<std::uint64_t>(same - first + 1);
     for (std::size_t group = 0; group < gaps_.size(); ++group) {
-      const auto count = static_cast<std::uint64_t>(requests[group]);
+      const auto count = static_cast<std::uint64_t>(due_[group]);
       if (count > 0 && gaps_[group]) gaps_[group]->add_run(bucket, count * steps, count * sum, step_gap(same));
     }
     first = same + 1;
   }
-}
-
-/// The gaps of a single step: the same for every decoding request but those that got nothing in this step or the last.
-void StepReplica::add_step_gaps(SimTime now) {
-  std::vector<std::int64_t> requests = scheduler_->decodes().by_group();
-  for (const RequestId id : plan_->starved) --requests[table_.state(id).group];
-  for (const RequestId id : lagging_) {
-    if (table_.state(id).starved) continue;
-    --requests[table_.state(id).group];
-    add_gap(id, now - table_.record(id).at.last_token);
-  }
-  const SimTime gap = plan_->decode_only() ? step_gap(composition_.steps + 1) : now - step_start_;
-  for (std::size_t group = 0; group < gaps_.size(); ++group) {
-    if (requests[group] > 0 && gaps_[group]) gaps_[group]->add(gap, static_cast<std::uint64_t>(requests[group]));
-  }
-  note_starved();
 }
 
 void StepReplica::note_starved() {
@@ -266,8 +333,8 @@ void StepReplica::add_gap(RequestId id, SimTime gap) {
   if (histogram) histogram->add(gap);
 }
 
-void StepReplica::settle_tokens(const StepOutcome& outcome, SimTime now) {
-  for (const RequestId id : outcome.prefilled) {
+void StepReplica::settle_tokens(std::size_t ended, SimTime now) {
+  for (const RequestId id : prefilled_) {
     Instants& at = table_.record(id).at;
     if (at.first_token == kNever) {
       at.first_token = now;
@@ -276,7 +343,10 @@ void StepReplica::settle_tokens(const StepOutcome& outcome, SimTime now) {
     }
     at.last_token = now;
   }
-  for (const RequestId id : outcome.ended) table_.record(id).at.last_token = now;
+  for (std::size_t i = 0; i < ended; ++i) {
+    table_.record(left_[i]).at.last_token = now;
+    report_.completed += table_.record(left_[i]).outcome == Outcome::kCompleted;
+  }
 }
 
 void StepReplica::stop_lagging(RequestId id) {

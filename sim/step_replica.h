@@ -43,21 +43,27 @@ class StepReplica final : public Replica {
     double growth_s = 0;     ///< by which each step is longer than the one before
     Tokens last_context = 0;
     std::uint64_t version = 0;
+    Padding padding;
   };
 
   SimTime step_end(std::int64_t step) const;  ///< end of step `step` of the composition, from 1
   SimTime step_gap(std::int64_t step) const;  ///< duration of that step
   static StepShape shape_of(const StepPlan& plan);
+  DecodeLine decode_line(const StepPlan& plan) const;
+  void plan_step();
+  void launch(SimTime now, EventQueue& events);
   void plan_decode_run(const StepPlan& plan, SimTime now);
   void cut(SimTime now, EventQueue& events);
   void note_preempted(const StepPlan& plan, SimTime now);
   void count_steps(const StepPlan& plan, const StepOutcome& outcome, SimTime now);
+  void find_gaps(SimTime now);
+  void take_back(std::size_t& ended);
+  void add_gaps(std::int64_t steps);
   void add_run_gaps(std::int64_t first, std::int64_t last);
-  void add_step_gaps(SimTime now);
   void note_starved();
   void add_gap(RequestId id, SimTime gap);
   void stop_lagging(RequestId id);
-  void settle_tokens(const StepOutcome& outcome, SimTime now);
+  void settle_tokens(std::size_t ended, SimTime now);
 
   std::uint32_t slot_;
   const PoolSpec& pool_;
@@ -66,6 +72,7 @@ class StepReplica final : public Replica {
   const std::vector<Histogram*>& gaps_;
   std::int64_t max_running_;
   std::unique_ptr<Scheduler> scheduler_;
+  bool ahead_;                      ///< a step is planned when the one before it ends, not at an event of its own
   const StepPlan* plan_ = nullptr;  ///< of the step in progress
   Composition composition_;
   bool in_range_ = true;  ///< of the step in progress; the same for all steps of a composition
@@ -73,7 +80,18 @@ class StepReplica final : public Replica {
   std::int64_t steps_in_flight_ = 0;  ///< 0: idle
   std::vector<RequestId> lagging_;    ///< decoding requests that got no token in the last step
   std::vector<RequestId> aborted_;
-  std::vector<RequestId> left_;
+  std::vector<RequestId> left_;  ///< by the step that ends: those that ended, then those that were aborted
+  std::vector<RequestId> prefilled_;
+  struct CaughtUp {
+    RequestId id;
+    SimTime gap;
+  };
+  std::vector<CaughtUp> caught_up_;  ///< got a token in the step that ends, but none in the one before
+  std::vector<RequestId> undone_;    ///< lose the token of the last step
+  std::vector<std::int64_t> due_;    ///< by group: the others that got one
+  bool run_ = false;                 ///< the steps that end are a run
+  SimTime gap_ = 0;                  ///< the common gap otherwise
+  SimTime last_step_start_ = 0;
   std::int64_t barren_preemptions_ = 0;
   ReplicaReport report_;
 };

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/schedulers/registry.h"
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "sim/schedulers/sglang.h"
+#include "sim/schedulers/slot_scheduler.h"
+#include "sim/schedulers/tensorrt_llm.h"
 #include "sim/schedulers/vllm.h"
 
 namespace poolcast {
 namespace {
+
+/// The loop of vLLM on TPU is vLLM's own.
+VllmArgs vllm_args(const BucketedArgs& args) {
+  VllmArgs vllm;
+  vllm.max_num_seqs = args.max_num_seqs;
+  vllm.max_num_batched_tokens = args.max_num_batched_tokens;
+  vllm.max_model_len = args.max_model_len;
+  vllm.block_size = args.block_size;
+  vllm.num_gpu_blocks = args.num_gpu_blocks;
+  vllm.long_prefill_token_threshold = args.long_prefill_token_threshold;
+  vllm.scheduler_reserve_full_isl = args.scheduler_reserve_full_isl;
+  vllm.enable_prefix_caching = args.enable_prefix_caching;
+  return vllm;
+}
 
 struct Make {
   RequestTable& table;
@@ -14,6 +32,16 @@ struct Make {
 
   std::unique_ptr<Scheduler> operator()(const VllmArgs& args) const {
     return std::make_unique<VllmScheduler>(args, table, groups);
+  }
+  std::unique_ptr<Scheduler> operator()(const SglangArgs& args) const {
+    return std::make_unique<SglangScheduler>(args, table, groups);
+  }
+  std::unique_ptr<Scheduler> operator()(const BucketedArgs& args) const {
+    if (args.flavour != BucketedArgs::Flavour::kTpu) return std::make_unique<SlotScheduler>(args, table, groups);
+    return std::make_unique<VllmScheduler>(vllm_args(args), table, groups, Buckets(args));
+  }
+  std::unique_ptr<Scheduler> operator()(const TensorrtLlmArgs& args) const {
+    return std::make_unique<TensorrtLlmScheduler>(args, table, groups);
   }
   template <class Other>
   std::unique_ptr<Scheduler> operator()(const Other&) const {
@@ -23,7 +51,7 @@ struct Make {
 
 struct MaxContext {
   std::int64_t operator()(const VllmArgs& args) const { return args.max_model_len; }
-  std::int64_t operator()(const SglangArgs& args) const { return args.context_length; }
+  std::int64_t operator()(const SglangArgs& args) const { return args.context_length - 2; }
   std::int64_t operator()(const TensorrtLlmArgs& args) const { return args.max_seq_len; }
   std::int64_t operator()(const BucketedArgs& args) const { return args.max_model_len; }
   // Engines of one pass: the answer is no part of the sequence, but counts as one token here.
@@ -55,11 +83,24 @@ struct Refusal {
     const bool whole = !args.enable_chunked_prefill && args.long_prefill_token_threshold == 0;
     return whole && prompt > args.max_num_batched_tokens ? Reason::kTokenBudget : Reason::kNone;
   }
+  /// SGLang refuses a prompt of nearly the whole length and cuts an output that would not fit; here both are refused.
   Reason operator()(const SglangArgs& args) const {
-    return by_blocks(args.page_size, args.max_total_num_tokens / args.page_size);
+    if (prompt >= args.context_length - 6) return Reason::kContextLimit;
+    const std::int64_t tokens = args.max_total_num_tokens;
+    if (prompt >= tokens - 6) return Reason::kKvCapacity;
+    const std::int64_t pages = (prompt + args.page_size - 1) / args.page_size;
+    const std::int64_t longest = std::min(tokens - 2 - prompt, tokens - (pages + 1) * args.page_size - 1);
+    return output > longest ? Reason::kKvCapacity : Reason::kNone;
   }
   Reason operator()(const TensorrtLlmArgs& args) const {
-    if (!args.enable_chunked_prefill && prompt > args.max_num_tokens) return Reason::kTokenBudget;
+    const std::int64_t unit = args.chunk_unit_size > 0 ? args.chunk_unit_size : args.tokens_per_block;
+    const bool chunks = args.enable_chunked_prefill && unit <= args.max_num_tokens;
+    if (!chunks && prompt > args.max_num_tokens) return Reason::kTokenBudget;
+    if (args.capacity_scheduler_policy != TensorrtLlmArgs::CapacityPolicy::kMaxUtilization) {
+      // The policies that reserve whole sequences count the last token too.
+      const std::int64_t blocks = (prompt + output + args.tokens_per_block - 1) / args.tokens_per_block;
+      if (blocks > args.num_blocks) return Reason::kKvCapacity;
+    }
     return by_blocks(args.tokens_per_block, args.num_blocks);
   }
   Reason operator()(const BucketedArgs& args) const {

@@ -5,6 +5,10 @@ namespace poolcast {
 
 void StepPlan::clear() {
   tokens = requests = decode_requests = decode_context = sampled = recomputed = wasted = 0;
+  padding = {};
+  padded_prefill.clear();
+  stall = Seconds(0);
+  compiled = 0;
   prefill.clear();
   prefill_ids.clear();
   admitted.clear();

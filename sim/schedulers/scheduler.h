@@ -2,15 +2,25 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "models/step_curve.h"
 #include "sim/ids.h"
 #include "sim/prefix_stats.h"
 #include "sim/schedulers/decode_set.h"
+#include "sim/schedulers/fidelity.h"
 
 namespace poolcast {
+
+/// The shape that an engine with compiled shapes runs in place of the planned one. tokens 0: the planned one itself.
+struct Padding {
+  Tokens tokens = 0;                 ///< in the linear layers
+  std::int64_t sampled = 0;          ///< rows that sample
+  std::int64_t decode_requests = 0;  ///< rows of decode attention …
+  Tokens decode_context = 0;         ///< … and their summed context; 0: attention takes the real lengths
+
+  bool operator==(const Padding&) const = default;
+};
 
 /// What the scheduler decided for the next step. Valid until the next call of `schedule`.
 struct StepPlan {
@@ -32,6 +42,11 @@ struct StepPlan {
   std::vector<Preempted> preempted;  ///< in order
   Tokens recomputed = 0;             ///< tokens that resumed requests lost and did not find in a cache
   Tokens wasted = 0;                 ///< of `tokens`: decoded for requests that had ended already
+
+  Padding padding;
+  std::vector<PrefillChunk> padded_prefill;  ///< what runs in place of `prefill`; empty: `prefill` itself
+  Seconds stall{0};                          ///< compiling, before the step runs
+  std::int64_t compiled = 0;                 ///< programs
 
   /// Every running request decodes and gets its token: such a step may be repeated.
   bool decode_only() const { return tokens > 0 && prefill.empty() && starved.empty(); }
@@ -84,8 +99,7 @@ class Scheduler {
   /// Whether a step is planned before the results of the one before it are known: `schedule` is then called right after
   /// `finish`, and its plan may undo an end or a token that `finish` told of (StepPlan::Preempted::undone).
   virtual bool plans_ahead() const { return false; }
-  /// Where it departed from the engine, or met a fault of it (Fidelity): sentences.
-  virtual std::vector<std::string> notes() const { return {}; }
+  virtual std::vector<Departure> departures() const { return {}; }
 };
 
 }  // namespace poolcast

@@ -2,15 +2,18 @@
 #include "sim/schedulers/vllm.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace poolcast {
 
-VllmScheduler::VllmScheduler(const VllmArgs& args, RequestTable& table, std::size_t groups)
+VllmScheduler::VllmScheduler(const VllmArgs& args, RequestTable& table, std::size_t groups,
+                             std::optional<Buckets> buckets)
     : args_(args),
       table_(table),
       waiting_(args.policy, table),
       decodes_(args.block_size, table, groups),
       kv_(args.block_size, args.num_gpu_blocks - 1, args.enable_prefix_caching, table),
+      buckets_(std::move(buckets)),
       watermark_blocks_(static_cast<std::int64_t>(args.watermark * static_cast<double>(args.num_gpu_blocks))) {}
 
 void VllmScheduler::enqueue(RequestId id) {
@@ -293,6 +296,7 @@ void VllmScheduler::complete_plan() {
   plan_.tokens += plan_.decode_requests;
   plan_.sampled += plan_.decode_requests;
   plan_.requests = plan_.decode_requests + static_cast<std::int64_t>(plan_.prefill.size());
+  if (buckets_) buckets_->pad_ragged(plan_);
 }
 
 // ---------------------------------------------------------------- runs of alike steps

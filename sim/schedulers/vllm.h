@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/request_table.h"
+#include "sim/schedulers/buckets.h"
 #include "sim/schedulers/decode_set.h"
 #include "sim/schedulers/kv_blocks.h"
 #include "sim/schedulers/scheduler.h"
@@ -23,7 +25,9 @@ namespace poolcast {
 /// younger decodes) it falls back on the walk.
 class VllmScheduler final : public Scheduler {
  public:
-  VllmScheduler(const VllmArgs& args, RequestTable& table, std::size_t groups);
+  /// With `buckets` every step is padded up to a compiled shape, as vLLM on TPU does.
+  VllmScheduler(const VllmArgs& args, RequestTable& table, std::size_t groups,
+                std::optional<Buckets> buckets = std::nullopt);
 
   void enqueue(RequestId id) override;
   void abort(RequestId id) override;
@@ -86,6 +90,7 @@ class VllmScheduler final : public Scheduler {
   StepPlan plan_;
   StepOutcome outcome_;
   KvBlocks kv_;
+  std::optional<Buckets> buckets_;
   PrefixStats stats_;
   std::int64_t watermark_blocks_;
   std::int64_t quotable_ = 0;  ///< decoding requests whose output others may have in their prompts

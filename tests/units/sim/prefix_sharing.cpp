@@ -26,7 +26,11 @@ std::vector<RequestRecord> run(SimulationSpec spec, Report& report) {
   return recorder.records;
 }
 
-LengthSpec fixed(std::int64_t tokens) { return {LengthSpec::Kind::kFixed, static_cast<double>(tokens)}; }
+LengthSpec fixed(std::int64_t tokens) {
+  LengthSpec length;
+  length.mean = static_cast<double>(tokens);
+  return length;
+}
 
 }  // namespace
 
@@ -57,7 +61,7 @@ TEST_CASE("prefix groups are drawn by Zipf weights and have a length each") {
   synth.requests = 30'000;
   synth.prompt_tokens = fixed(1);
   synth.output_tokens = fixed(1);
-  synth.shared_prefix = {3, 1.0, {LengthSpec::Kind::kUniform, 500, 0, 100, 1000}};
+  synth.shared_prefix = {3, 1.0, {LengthSpec::Kind::kUniform, 500, 0, 100, 1000, {}}};
   const auto source = make_source(synth, ClassId(0u), 0, 7, "w");
   std::vector<std::pair<Segment, int>> seen;
   while (source->peek() != kNever) {
