@@ -12,4 +12,10 @@ enum class Fidelity : std::uint8_t {
   kUpstream,  ///< reproduce it; the run's notes say when it struck
 };
 
+/// Where a scheduler left out a fault of its engine, or met it, and how often: a phrase for the run's notes.
+struct Departure {
+  const char* what;
+  std::int64_t times;
+};
+
 }  // namespace poolcast

@@ -324,25 +324,23 @@ void SglangScheduler::crash(Fault fault) {
   batch_.kind = Kind::kCrash;
 }
 
-std::vector<std::string> SglangScheduler::notes() const {
-  const bool upstream = !mended();
-  const char* const sentences[kFaults][2] = {
-      {"preempted requests were put back into the queue where SGLang loses them",
+std::vector<Departure> SglangScheduler::departures() const {
+  static constexpr const char* kWhat[kFaults][2] = {
+      {"preempted requests that SGLang loses were put back into the queue",
        "preempted requests were lost, as in SGLang"},
-      {"times the queue was tried again with nothing running, where SGLang's hangs",
-       "times the queue was found hanging with nothing running, as in SGLang"},
+      {"times a queue was tried again with nothing running, where SGLang's hangs",
+       "times a queue hung with nothing running, as SGLang's does"},
       {"requests were admitted alone past a reserve that SGLang never grants", ""},
       {"mixed batches went without their decodes for want of memory, where SGLang's process ends",
-       "replicas ended for want of memory for the decodes of a mixed batch, as SGLang's process does"},
-      {"chunks of a prompt waited or shrank for want of memory, where SGLang's process ends",
+       "replicas ended for want of memory for the decodes of a batch, as SGLang's process does"},
+      {"chunks of a prompt shrank or waited for want of memory, where SGLang's process ends",
        "replicas ended for want of memory for a prefill, as SGLang's process does"},
   };
-  std::vector<std::string> notes;
+  std::vector<Departure> departures;
   for (int fault = 0; fault < kFaults; ++fault) {
-    if (faults_[fault] == 0) continue;
-    notes.push_back(std::to_string(faults_[fault]) + " " + sentences[fault][upstream]);
+    if (faults_[fault] > 0) departures.push_back({kWhat[fault][mended() ? 0 : 1], faults_[fault]});
   }
-  return notes;
+  return departures;
 }
 
 std::vector<RequestId> SglangScheduler::running_batch() const {

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <string>
 #include <vector>
 
 #include "sim/request_table.h"
@@ -72,7 +71,7 @@ class SglangScheduler final : public Scheduler {
   const DecodeSet& decodes() const override { return decodes_; }
   PrefixStats prefix_stats() const override { return stats_; }
   bool plans_ahead() const override { return overlap_; }
-  std::vector<std::string> notes() const override;
+  std::vector<Departure> departures() const override;
 
   // What a recorded step shows, for tests.
   Kind kind() const { return batch_.kind; }
