@@ -12,6 +12,7 @@
 
 #include "tests/oracle/sglang_case.h"
 #include "tests/oracle/triton_case.h"
+#include "tests/oracle/trtllm_case.h"
 #include "tests/oracle/vllm_case.h"
 
 using nlohmann::json;
@@ -19,9 +20,10 @@ using namespace poolcast::oracle;
 
 namespace {
 
-/// Cases of Triton have a log of batches, those of schedulers a scenario with steps.
+/// Cases of Triton have a log of batches, those of schedulers a scenario with steps; TensorRT-LLM's speak of a config.
 Result check_document(const json& document) {
   if (document.contains("log")) return check_triton(document);
+  if (document.at("scenario").contains("config")) return check_trtllm(document);
   return is_sglang(document) ? check_sglang(document) : check_vllm(document);
 }
 
