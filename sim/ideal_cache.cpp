@@ -10,12 +10,13 @@ void IdealCache::request(const Content& content, std::int64_t prompt_tokens, std
   chain_.open(content, prompt_tokens, 0);
   tokens_ += prompt_tokens;
   const std::int64_t known = std::min(chain_.known(), prompt_tokens + output_tokens);
-  bool before = true;
-  for (std::int64_t block = 0; (block + 1) * block_tokens <= known; ++block) {
-    const bool fresh = seen_.insert(chain_.hash(static_cast<std::size_t>(block), content, block_tokens)).second;
-    before = before && !fresh && (block + 1) * block_tokens <= prompt_tokens;
-    if (before) hits_ += block_tokens;
-  }
+  const std::int64_t blocks = known / block_tokens;
+  if (blocks > 0) hash(content, blocks - 1, block_tokens);  // hashes come cheapest many at a time
+  std::int64_t seen = 0;
+  while (seen < blocks && seen_.find(hash(content, seen, block_tokens)) != PrefixIndex::kNone) ++seen;
+  hits_ += std::min(seen, prompt_tokens / block_tokens) * block_tokens;
+  // A block is noted with all blocks before it, so nothing behind the first new one is known.
+  for (std::int64_t block = seen; block < blocks; ++block) seen_.insert(hash(content, block, block_tokens), 0);
 }
 
 }  // namespace poolcast

@@ -32,6 +32,7 @@ KvBlocks::Match KvBlocks::match(RequestId id, std::int64_t tokens) {
   // What nobody else can hold was listed only if this request was preempted.
   const std::int64_t reach = table_.state(id).preemptions > 0 ? tokens - 1 : std::min(tokens - 1, kv.known());
   const auto limit = static_cast<std::size_t>(reach / block_size_);
+  if (limit > 0) kv.hash(limit - 1, content, block_size_);  // hashes come cheapest many at a time
   for (std::size_t i = 0; i < limit; ++i) {
     if (i % kAhead == 0) {
       for (std::size_t ahead = i; ahead < std::min(i + kAhead, limit); ++ahead) {

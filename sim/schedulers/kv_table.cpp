@@ -6,17 +6,14 @@
 namespace poolcast {
 namespace {
 
-/// A round of the finaliser of MurmurHash3 (Appleby, public domain) per word.
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
-  hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
+/// The finaliser of MurmurHash3 (Appleby, public domain) over the hash so far and one word for the piece.
+std::uint64_t mix(std::uint64_t hash, const Segment& piece) {
+  const std::uint64_t word = piece.id * 0xd6e8feb86659fd93ULL +
+                             static_cast<std::uint64_t>(piece.start) * 0x9e3779b97f4a7c15ULL +
+                             static_cast<std::uint64_t>(piece.tokens) * 0xc2b2ae3d27d4eb4fULL;
+  hash = (hash ^ word ^ (word >> 32)) * 0xff51afd7ed558ccdULL;
   hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53ULL;
   return hash ^ (hash >> 33);
-}
-
-std::uint64_t mix(std::uint64_t hash, const Segment& piece) {
-  hash = mix(hash, piece.id);
-  return mix(
-      hash, static_cast<std::uint64_t>(piece.start) * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(piece.tokens));
 }
 
 }  // namespace
@@ -46,10 +43,27 @@ Segment KvTable::next_piece(const Content& content) const {
   return {s.id, s.start + in_segment_, std::min(s.tokens - in_segment_, prompt_ - position_)};
 }
 
-/// Hashes one more block. Neighbouring pieces that continue each other are taken as one, so that the hash depends on
-/// the tokens alone and not on how the content is cut into segments.
-void KvTable::append(const Content& content, std::int64_t block_size) {
-  std::uint64_t hash = hashes_.empty() ? 0x706f6f6c63617374ULL : hashes_.back();
+/// Hashes the blocks up to `index`.
+void KvTable::extend(std::size_t index, const Content& content, std::int64_t block_size) {
+  while (hashes_.size() <= index) {
+    Segment piece = next_piece(content);
+    if (piece.tokens <= block_size) {
+      append_mixed(content, block_size);
+      continue;
+    }
+    for (; piece.tokens > block_size && hashes_.size() <= index; piece.start += block_size) {
+      push(mix(last_hash(), {piece.id, piece.start, block_size}));
+      piece.tokens -= block_size;
+      position_ += block_size;
+      in_segment_ += block_size;
+    }
+  }
+}
+
+/// Hashes a block that may hold pieces of several segments. Neighbouring pieces that continue each other are taken as
+/// one, so that the hash depends on the tokens alone and not on how the content is cut into segments.
+void KvTable::append_mixed(const Content& content, std::int64_t block_size) {
+  std::uint64_t hash = last_hash();
   Segment pending;
   for (std::int64_t left = block_size; left > 0;) {
     Segment piece = next_piece(content);
@@ -67,8 +81,7 @@ void KvTable::append(const Content& content, std::int64_t block_size) {
       in_segment_ = 0;
     }
   }
-  hash = mix(hash, pending);
-  hashes_.push_back(hash < 2 ? hash + 2 : hash);
+  push(mix(hash, pending));
 }
 
 }  // namespace poolcast

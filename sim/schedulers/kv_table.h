@@ -22,13 +22,16 @@ class KvTable {
   std::int64_t known() const { return known_; }
   /// Hash of full block `index`, never 0 or 1. `content` is what `open` got.
   std::uint64_t hash(std::size_t index, const Content& content, std::int64_t block_size) {
-    while (hashes_.size() <= index) append(content, block_size);
+    if (hashes_.size() <= index) extend(index, content, block_size);
     return hashes_[index];
   }
 
  private:
   Segment next_piece(const Content& content) const;
-  void append(const Content& content, std::int64_t block_size);
+  void extend(std::size_t index, const Content& content, std::int64_t block_size);
+  void append_mixed(const Content& content, std::int64_t block_size);
+  std::uint64_t last_hash() const { return hashes_.empty() ? 0x706f6f6c63617374ULL : hashes_.back(); }
+  void push(std::uint64_t hash) { hashes_.push_back(hash < 2 ? hash + 2 : hash); }
 
   std::vector<std::uint64_t> hashes_;
   std::int64_t prompt_ = 0;
