@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "models/step_fit.h"
 #include "sim/simulation.h"
@@ -61,6 +62,55 @@ SimulationSpec world(std::int32_t replicas, const char* policy, std::uint64_t re
   return spec;
 }
 
+/// The same load on another kind of engine, one replica.
+SimulationSpec world_of(const EngineArgs& engine, std::uint64_t requests) {
+  SimulationSpec spec = world(1, "round-robin", requests);
+  spec.pools[0].engine = engine;
+  return spec;
+}
+
+TensorrtLlmArgs tensorrt_llm(TensorrtLlmArgs::CapacityPolicy policy) {
+  TensorrtLlmArgs args;
+  args.max_batch_size = 256;
+  args.max_seq_len = 32768;
+  args.num_blocks = 15'000;
+  args.enable_chunked_prefill = true;
+  args.capacity_scheduler_policy = policy;
+  return args;
+}
+
+TritonArgs triton(std::int64_t delay_us) {
+  TritonArgs args;
+  args.max_batch_size = 8;
+  args.max_queue_delay_microseconds = delay_us;
+  args.max_tokens = 32768;
+  return args;
+}
+
+SessionArgs sessions() {
+  SessionArgs args;
+  args.physical_cores = 16;
+  args.instance_count = 2;
+  args.allow_spinning = false;
+  args.max_tokens = 32768;
+  return args;
+}
+
+void replay_engine(benchmark::State& state, const EngineArgs& engine, std::uint64_t requests) {
+  std::uint64_t steps = 0;
+  SimTime busy = 0, end = 1;
+  for (auto _ : state) {
+    const Report report = simulate(world_of(engine, requests));
+    steps = report.steps;
+    busy = report.replicas[0].busy;
+    end = report.end;
+  }
+  const auto total = static_cast<double>(requests) * static_cast<double>(state.iterations());
+  state.counters["requests/s"] = benchmark::Counter(total, benchmark::Counter::kIsRate);
+  state.counters["steps/request"] = static_cast<double>(steps) / static_cast<double>(requests);
+  state.counters["busy"] = static_cast<double>(busy) / static_cast<double>(end);
+}
+
 void replay(benchmark::State& state, std::int32_t replicas, const char* policy, std::uint64_t requests) {
   std::uint64_t steps = 0, events = 0;
   for (auto _ : state) {
@@ -88,6 +138,17 @@ int main(int argc, char** argv) {
       ->Unit(kMillisecond);
   benchmark::RegisterBenchmark("1,000 replicas, least-request", replay, 1000, "least-request", 500'000)
       ->Unit(kMillisecond);
+  using Policy = TensorrtLlmArgs::CapacityPolicy;
+  const std::pair<const char*, EngineArgs> engines[] = {
+      {"tensorrt-llm, GUARANTEED_NO_EVICT", tensorrt_llm(Policy::kGuaranteedNoEvict)},
+      {"tensorrt-llm, MAX_UTILIZATION", tensorrt_llm(Policy::kMaxUtilization)},
+      {"triton", triton(0)},
+      {"triton, delay of 5 ms", triton(5000)},
+      {"session", sessions()},
+  };
+  for (const auto& [name, engine] : engines) {
+    benchmark::RegisterBenchmark(name, replay_engine, engine, 500'000)->Unit(kMillisecond);
+  }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();
