@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "sim/random.h"
+#include "tests/support/worlds.h"
+
+using namespace poolcast;
+using namespace poolcast::testing;
+
+namespace {
+
+/// Draws the arguments of an SGLang engine.
+class Maker {
+ public:
+  explicit Maker(std::uint64_t seed) : random_(seed, "sglang world") {}
+
+  SglangArgs make(Fidelity fidelity) {
+    using Policy = SglangArgs::Policy;
+    using Eviction = SglangArgs::Eviction;
+    SglangArgs e;
+    e.fidelity = fidelity;
+    e.page_size = pick({1, 1, 1, 3, 16, 64});
+    e.context_length = pick({256, 512, 4096});
+    const std::int64_t tokens = chance(0.8) ? between(100, 900) : between(900, 100'000);
+    e.max_total_num_tokens = (2 + tokens / e.page_size) * e.page_size;
+    e.max_running_requests = pick({2, 4, 16, 128, 128, 128});
+    e.chunked_prefill_size = chance(0.25) ? -1 : e.page_size * pick({2, 8, 16, 32, 512});
+    e.max_prefill_tokens = pick({16, 100, 16'384});
+    e.prefill_max_requests = chance(0.2) ? between(1, 4) : INT64_MAX;
+    const Policy policies[] = {Policy::kFcfs, Policy::kLpm, Policy::kDfsWeight, Policy::kLof, Policy::kRandom};
+    e.schedule_policy = policies[random_.below(5)];
+    e.schedule_conservativeness = chance(0.8) ? 0.2 * random_.uniform() : 1.0;  // small: many retractions
+    e.enable_mixed_chunk = chance(0.4);
+    e.disable_overlap_schedule = chance(0.5);
+    e.disable_radix_cache = chance(0.2);
+    const Eviction evictions[] = {Eviction::kLru,  Eviction::kLfu,  Eviction::kFifo,    Eviction::kMru,
+                                  Eviction::kFilo, Eviction::kSlru, Eviction::kPriority};
+    e.radix_eviction_policy = evictions[random_.below(7)];
+    e.retraction_policy = chance(0.3) ? SglangArgs::Retraction::kPriority : SglangArgs::Retraction::kLength;
+    e.enable_priority_scheduling = chance(0.4);
+    if (e.enable_priority_scheduling) e.schedule_policy = chance(0.6) ? Policy::kFcfs : Policy::kLof;
+    e.schedule_low_priority_values_first = chance(0.5);
+    e.disable_priority_preemption = chance(0.3);
+    e.priority_scheduling_preemption_threshold = between(0, 2);
+    e.declared_output_factor = chance(0.4) ? 1 + 2 * random_.uniform() : 1;
+    return e;
+  }
+
+ private:
+  bool chance(double p) { return random_.uniform() < p; }
+  std::int64_t pick(std::initializer_list<std::int64_t> values) { return values.begin()[random_.below(values.size())]; }
+  std::int64_t between(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(high - low + 1)));
+  }
+
+  RandomStream random_;
+};
+
+/// Adds a class without deadlines, all of whose requests come nearly at once: short prompts, some of them shared, and
+/// long outputs, so that memory runs short while they decode.
+void add_burst(SimulationSpec& spec, std::uint64_t seed) {
+  RandomStream random(seed, "burst");
+  spec.classes.push_back({.name = "burst", .model = ModelId(0u), .objectives = {}});
+  std::vector<Arrival> arrivals;
+  SimTime now = static_cast<SimTime>(random.below(300'000'000));
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    now += static_cast<SimTime>(random.below(3'000'000));
+    Arrival a;
+    a.intended = now;
+    a.cls = ClassId(spec.classes.size() - 1);
+    a.prompt_tokens = 1 + static_cast<std::int64_t>(random.below(30));
+    a.output_tokens = 1 + static_cast<std::int64_t>(random.below(90));
+    a.priority = static_cast<std::int32_t>(random.below(6));
+    if (random.below(2) == 0) a.content.prompt = {{500'000 + random.below(2), 0, a.prompt_tokens}};
+    if (random.below(2) == 0) a.content.output = 600'000 + i;
+    arrivals.push_back(std::move(a));
+  }
+  add_list(spec, std::move(arrivals));
+}
+
+/// A random world with prefixes whose pools all run SGLang.
+SimulationSpec sglang_world(std::uint64_t seed, Fidelity fidelity) {
+  SimulationSpec spec = random_prefix_world(seed);
+  add_burst(spec, seed);
+  Maker maker(seed);
+  for (PoolSpec& pool : spec.pools) {
+    pool.engine = maker.make(fidelity);
+    auto curve = std::make_shared<KneeCurve>(dynamic_cast<const KneeCurve&>(*pool.curve));
+    curve->base *= 10;  // slow steps: requests pile up
+    pool.curve = curve;
+  }
+  return spec;
+}
+
+std::string run(std::uint64_t seed, Fidelity fidelity, bool stepwise, Report* report = nullptr) {
+  SimulationSpec spec = sglang_world(seed, fidelity);
+  spec.stepwise = stepwise;
+  Recorder recorder;
+  Report result = simulate(std::move(spec), {&recorder});
+  std::string text = fingerprint(result, recorder.records);
+  for (const ReplicaReport& r : result.replicas) {
+    text += "wasted " + std::to_string(r.wasted_tokens) + " hits " + std::to_string(r.prefix.hits);
+    for (const Departure& d : r.departures) text += std::string("; ") + d.what + " " + std::to_string(d.times);
+    text += '\n';
+  }
+  if (report) *report = std::move(result);
+  return text;
+}
+
+/// The first line that differs, for a message of readable length.
+std::string first_difference(const std::string& a, const std::string& b) {
+  std::size_t at = 0;
+  while (at < a.size() && at < b.size() && a[at] == b[at]) ++at;
+  const std::size_t begin = a.rfind('\n', at) + 1;
+  return "leap:     " + a.substr(begin, a.find('\n', at) - begin) +
+         "\nstepwise: " + b.substr(begin, b.find('\n', at) - begin);
+}
+
+struct Totals {
+  std::uint64_t leaps = 0, preempted = 0, lost = 0;
+  std::int64_t hits = 0, resumed_hits = 0, wasted = 0;
+
+  void add(const Report& report) {
+    leaps += report.leaps;
+    for (const ReplicaReport& r : report.replicas) {
+      preempted += r.preemptions;
+      hits += r.prefix.hits;
+      resumed_hits += r.prefix.resumed_hits;
+      wasted += r.wasted_tokens;
+      for (const Departure& d : r.departures) lost += static_cast<std::uint64_t>(d.times);
+    }
+  }
+};
+
+Totals compare_worlds(std::uint64_t first, std::uint64_t last, Fidelity fidelity) {
+  Totals totals;
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    Report report;
+    INFO("world " << seed << "; repeat with: POOLCAST_WORLD=" << seed << " laws \"one world of SGLang\"");
+    const std::string leap = run(seed, fidelity, false, &report);
+    const std::string stepwise = run(seed, fidelity, true);
+    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    totals.add(report);
+  }
+  return totals;
+}
+
+}  // namespace
+
+TEST_CASE("SGLang: leaps and single steps give the same bits on 400 random worlds") {
+  const Totals totals = compare_worlds(1, 400, Fidelity::kMended);
+  // The worlds do hold what the law is about.
+  CHECK(totals.leaps > 2000);
+  CHECK(totals.preempted > 1500);
+  CHECK(totals.hits > 100'000);
+  CHECK(totals.resumed_hits > 1000);
+  CHECK(totals.wasted > 1000);
+}
+
+TEST_CASE("SGLang: leaps and single steps meet the same faults of upstream on 200 random worlds") {
+  CHECK(compare_worlds(1, 200, Fidelity::kUpstream).lost > 3);
+}
+
+TEST_CASE("SGLang: every request that fits ends where the faults of upstream are mended") {
+  std::uint64_t completed = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    INFO("world " << seed);
+    SimulationSpec spec = sglang_world(seed, Fidelity::kMended);
+    spec.stall_preemptions = 1'000'000;
+    for (ClassSpec& cls : spec.classes) cls.timeout = cls.patience = kNever;
+    const Report report = simulate(std::move(spec), {});
+    const Outcomes outcomes = report.total().outcomes;
+    CHECK(outcomes.count(Outcome::kFailed) == 0);
+    CHECK(outcomes.count(Outcome::kCompleted) + outcomes.count(Outcome::kRejected) == outcomes.offered);
+    completed += outcomes.count(Outcome::kCompleted);
+  }
+  CHECK(completed > 10'000);
+}
+
+TEST_CASE("one world of SGLang", "[.]") {
+  const char* seed = std::getenv("POOLCAST_WORLD");
+  const std::uint64_t world = seed ? std::strtoull(seed, nullptr, 10) : 1;
+  for (const Fidelity fidelity : {Fidelity::kMended, Fidelity::kUpstream}) {
+    const std::string leap = run(world, fidelity, false);
+    const std::string stepwise = run(world, fidelity, true);
+    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+  }
+  SUCCEED();
+}
