@@ -79,6 +79,16 @@ TensorrtLlmArgs tensorrt_llm(TensorrtLlmArgs::CapacityPolicy policy) {
   return args;
 }
 
+SglangArgs sglang(bool overlap, std::int64_t page_size) {
+  SglangArgs args;
+  args.max_total_num_tokens = 480'000;
+  args.context_length = 32768;
+  args.max_running_requests = 256;
+  args.page_size = page_size;
+  args.disable_overlap_schedule = !overlap;
+  return args;
+}
+
 TritonArgs triton(std::int64_t delay_us) {
   TritonArgs args;
   args.max_batch_size = 8;
@@ -140,6 +150,9 @@ int main(int argc, char** argv) {
       ->Unit(kMillisecond);
   using Policy = TensorrtLlmArgs::CapacityPolicy;
   const std::pair<const char*, EngineArgs> engines[] = {
+      {"sglang, overlap, radix cache", sglang(true, 1)},
+      {"sglang, overlap, radix cache, pages of 64", sglang(true, 64)},
+      {"sglang, normal loop, radix cache", sglang(false, 1)},
       {"tensorrt-llm, GUARANTEED_NO_EVICT", tensorrt_llm(Policy::kGuaranteedNoEvict)},
       {"tensorrt-llm, MAX_UTILIZATION", tensorrt_llm(Policy::kMaxUtilization)},
       {"triton", triton(0)},
