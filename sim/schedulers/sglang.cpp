@@ -48,7 +48,6 @@ void SglangScheduler::enqueue(RequestId id, const Declared& declared) {
   const Job j = jobs_.create();
   SglangJob& job = jobs_[j];
   SchedulerState& s = table_.state(id);
-  s.tokens = s.prompt_tokens;
   s.standing = Standing::kWaiting;
   s.previous = j;
   job.id = id;
@@ -62,6 +61,8 @@ void SglangScheduler::enqueue(RequestId id, const Declared& declared) {
   const Tokens output = s.end_tokens - s.prompt_tokens;
   job.end = std::max<Tokens>(1, declared.ignore_eos ? job.max_new : std::min(output, job.max_new));
 
+  const bool too_long = job.prompt >= longest - 5;
+  if (too_long && args_.allow_auto_truncate) job.prompt = longest - 5;
   const Content& content = table_.content(id);
   const std::uint64_t own = own_ids_++;
   job.content.clear();
@@ -74,12 +75,13 @@ void SglangScheduler::enqueue(RequestId id, const Declared& declared) {
   if (left > 0) job.content.push_back({own, kOwn, left});
   const Segment outputs{content.output, 0, kEndless};
   job.content.push_back(content.output != 0 ? outputs : Segment{own, kOwn + job.prompt, kEndless});
-  if (job.prompt >= longest - 5) {  // rejected: one token in its place, which ends as aborted
+  if (too_long && !args_.allow_auto_truncate) {  // rejected: one token in its place, which ends as aborted
     job.rejected = true;
     job.prompt = job.end = 1;
     job.content = {{UINT64_MAX, kOwn, 1}, {own, kOwn + 1, kEndless}};
   }
-  s.end_tokens = s.prompt_tokens + job.end;
+  s.tokens = s.prompt_tokens = job.prompt;
+  s.end_tokens = job.prompt + job.end;
   without_output_ += job.max_new == 0;
   ++live_;
   put_back(j);

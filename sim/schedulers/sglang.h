@@ -18,7 +18,8 @@
 
 namespace poolcast {
 
-/// Sees what the scheduler decides inside a pass. For tests; it cannot change a decision.
+/// Sees what the scheduler decides inside a pass, for tests. The one thing that it may choose is an order that SGLang
+/// leaves to memory addresses.
 class SglangWatcher {
  public:
   enum class Finish { kLength, kStop, kAbort };
@@ -28,6 +29,7 @@ class SglangWatcher {
   virtual void chunk_added(RequestId id, bool more, const SglangAdder& adder) = 0;
   virtual void tried(RequestId id, SglangAdder::Result result, const SglangAdder& adder) = 0;
   virtual void finished(RequestId id, Finish why) = 0;
+  virtual void order_preempted(std::vector<RequestId>& preempted) = 0;  ///< in one pass
 };
 
 /// The scheduling loop of SGLang (python/sglang/srt/managers/scheduler.py at 8905cbd), normal and overlap.

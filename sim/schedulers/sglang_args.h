@@ -23,6 +23,7 @@ struct SglangArgs {
   std::int64_t prefill_max_requests = INT64_MAX;
   Policy schedule_policy = Policy::kFcfs;
   double schedule_conservativeness = 1.0;
+  bool allow_auto_truncate = false;  ///< cut a prompt that is too long instead of refusing it
   bool enable_mixed_chunk = false;
   bool disable_overlap_schedule = false;
   bool disable_radix_cache = false;

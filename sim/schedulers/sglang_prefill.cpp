@@ -134,6 +134,12 @@ bool SglangScheduler::preempt_for(const SglangJob& job) {
 void SglangScheduler::put_back_preempted() {
   const bool empty = adder_.batch().empty();
   if (empty) faults_[kLost] += static_cast<std::int64_t>(preempted_.size());
+  if (watcher_ && preempted_.size() > 1) {
+    std::vector<RequestId> ids;
+    for (const Job j : preempted_) ids.push_back(jobs_[j].id);
+    watcher_->order_preempted(ids);
+    for (std::size_t i = 0; i < ids.size(); ++i) preempted_[i] = table_.state(ids[i]).previous;
+  }
   for (const Job j : preempted_) {
     if (empty && !mended()) {
       lost_.push_back(j);

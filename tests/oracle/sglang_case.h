@@ -9,8 +9,9 @@ namespace poolcast::oracle {
 bool is_sglang(const nlohmann::json& document);
 
 /// Runs a case of the SGLang scheduler (fidelity: upstream) three times: by the literal loop, by the loop in bulk, and
-/// in leaps. Not compared: the order within a set of requests that were preempted in one pass, which upstream leaves to
-/// memory addresses. The policy `random` is skipped.
+/// in leaps; then once with upstream's faults mended, where every request must end. The order within a set of requests
+/// that were preempted in one pass, which upstream leaves to memory addresses, is taken from the recording. The policy
+/// `random` is skipped.
 Result check_sglang(const nlohmann::json& document);
 
 }  // namespace poolcast::oracle
