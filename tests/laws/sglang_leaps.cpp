@@ -161,18 +161,34 @@ TEST_CASE("SGLang: leaps and single steps meet the same faults of upstream on 20
   CHECK(compare_worlds(1, 200, Fidelity::kUpstream).lost > 3);
 }
 
-TEST_CASE("SGLang: every request that fits ends where the faults of upstream are mended") {
+TEST_CASE("SGLang: every request that fits ends where the faults of upstream are mended, each token seen once") {
   std::uint64_t completed = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     INFO("world " << seed);
     SimulationSpec spec = sglang_world(seed, Fidelity::kMended);
     spec.stall_preemptions = 1'000'000;
+    spec.measure = {};
     for (ClassSpec& cls : spec.classes) cls.timeout = cls.patience = kNever;
-    const Report report = simulate(std::move(spec), {});
-    const Outcomes outcomes = report.total().outcomes;
-    CHECK(outcomes.count(Outcome::kFailed) == 0);
-    CHECK(outcomes.count(Outcome::kCompleted) + outcomes.count(Outcome::kRejected) == outcomes.offered);
-    completed += outcomes.count(Outcome::kCompleted);
+    Recorder recorder;
+    const Report report = simulate(std::move(spec), {&recorder});
+    const Cell total = report.total();
+    CHECK(total.outcomes.count(Outcome::kFailed) == 0);
+    CHECK(total.outcomes.count(Outcome::kCompleted) + total.outcomes.count(Outcome::kRejected) ==
+          total.outcomes.offered);
+    completed += total.outcomes.count(Outcome::kCompleted);
+
+    std::uint64_t gaps = 0;
+    SimTime sum = 0;
+    for (const RequestRecord& r : recorder.records) {
+      if (r.outcome != Outcome::kCompleted) continue;
+      CHECK(r.output_tokens == r.output_target);
+      CHECK(r.ended == r.at.last_token);
+      gaps += static_cast<std::uint64_t>(r.output_tokens - 1);
+      sum += r.at.last_token - r.at.first_token;
+    }
+    const Histogram& itl = total.latencies[Metric::kItl];
+    CHECK(itl.count() == gaps);
+    CHECK(itl.mean() * static_cast<double>(gaps) == Approx(static_cast<double>(sum)).epsilon(1e-9));
   }
   CHECK(completed > 10'000);
 }
