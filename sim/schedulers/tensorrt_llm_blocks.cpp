@@ -125,30 +125,34 @@ void TrtBlocks::open(std::int64_t count) {
 void TrtBlocks::store_prompt(RequestId id, std::int64_t tokens) {
   if (!reuses_) return;
   const Sequence s = sequence(id);
-  if (!nameless(s)) store(s, tokens / block_size_ * block_size_, false);
+  if (!nameless(s)) store(s, tokens, false, false);
 }
 
-/// Lists the blocks of the first `tokens` tokens; where the tree has an equal node already, that one stays.
-void TrtBlocks::store(Sequence s, std::int64_t tokens, bool partial) {
+/// Lists the blocks of the first `tokens` tokens; where the tree has an equal node already, that one stays. Unless the
+/// request is paused, blocks that nobody else can ask for are left out, but for the first of them: what is above it is
+/// no leaf.
+void TrtBlocks::store(Sequence s, std::int64_t tokens, bool partial, bool paused) {
+  const std::int64_t known = paused ? INT64_MAX : s.kv.known();
+  const std::int64_t limit = known < tokens ? blocks(known) + 1 : INT64_MAX;
+  const std::int64_t full = tokens / block_size_;
   TrtTokens reader(s.content, s.prompt, s.own);
   std::uint32_t parent = TrtTree::kRoot;
-  const std::int64_t full = tokens / block_size_;
-  for (std::int64_t i = 0; i < full; ++i) {
+  for (std::int64_t i = 0; i < std::min(full, limit); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const std::uint64_t hash = s.kv.hash(at, s.content, block_size_);
     std::uint32_t node = tree_.find(hash);
     if (node == kNone) {
       node = s.kv.blocks[at];
       if (partial_) reader.read(i * block_size_, (i + 1) * block_size_, key_);
-      tree_.insert(node, parent, hash, key_, partial_);
+      tree_.insert(node, parent, hash, key_);
       ++listed_;
     }
     parent = node;
   }
-  if (!partial || tokens % block_size_ == 0) return;
+  if (!partial || tokens % block_size_ == 0 || full >= limit) return;
   reader.read(full * block_size_, tokens, key_);
   if (tree_.longest_shared(parent, key_).whole) return;
-  tree_.insert(s.kv.blocks[static_cast<std::size_t>(full)], parent, 0, key_, true);
+  tree_.insert(s.kv.blocks[static_cast<std::size_t>(full)], parent, 0, key_);
   ++listed_;
 }
 
@@ -167,7 +171,8 @@ void TrtBlocks::release(Sequence s, std::int64_t held, std::int64_t computed, Le
     s.kv.blocks.push_back(spare_.back());
     spare_.pop_back();
   }
-  if (how == Leaving::kPaused || !nameless(s)) store(s, computed, partial_);
+  const bool paused = how == Leaving::kPaused;
+  if (paused || !nameless(s)) store(s, computed, partial_, paused);
   for (std::size_t i = s.kv.blocks.size(); i-- > 0;) {
     if (--pool_[s.kv.blocks[i]].users == 0) push_free(s.kv.blocks[i]);
   }

@@ -92,7 +92,7 @@ class TrtBlocks {
   bool nameless(const Sequence& s) const;
   std::int64_t share_full_blocks(Sequence s, std::int64_t tokens);
   std::int64_t share_part(Sequence s, std::int64_t full, std::int64_t tokens);
-  void store(Sequence s, std::int64_t tokens, bool partial);
+  void store(Sequence s, std::int64_t tokens, bool partial, bool paused);
   void release(Sequence s, std::int64_t held, std::int64_t computed, Leaving how);
   std::uint32_t take();
   void claim(std::uint32_t block);

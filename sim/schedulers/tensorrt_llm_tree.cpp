@@ -2,6 +2,7 @@
 #include "sim/schedulers/tensorrt_llm_tree.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace poolcast {
 
@@ -61,98 +62,102 @@ std::int64_t shared(const std::vector<Segment>& a, const std::vector<Segment>& b
   return tokens;
 }
 
+/// Order of two keys by their tokens; a beginning comes before what it begins.
+int compare(const std::vector<Segment>& a, const std::vector<Segment>& b) {
+  const auto order = [](std::uint64_t id, std::int64_t at, std::uint64_t other_id, std::int64_t other_at) {
+    if (id != other_id) return id < other_id ? -1 : 1;
+    return at == other_at ? 0 : at < other_at ? -1 : 1;
+  };
+  for (std::size_t i = 0;; ++i) {
+    if (i == a.size() || i == b.size()) return (i < a.size()) - (i < b.size());
+    if (const int first = order(a[i].id, a[i].start, b[i].id, b[i].start); first != 0) return first;
+    if (a[i].tokens == b[i].tokens) continue;
+    // One piece ends before the other: its next token against the one that goes on there.
+    const bool a_ends = a[i].tokens < b[i].tokens;
+    const std::vector<Segment>& ends = a_ends ? a : b;
+    const Segment& goes_on = a_ends ? b[i] : a[i];
+    if (i + 1 == ends.size()) return a_ends ? -1 : 1;
+    const int next = order(ends[i + 1].id, ends[i + 1].start, goes_on.id, goes_on.start + ends[i].tokens);
+    return a_ends ? next : -next;
+  }
+}
+
 }  // namespace
 
-/// Where children of a parent with the same first token are noted: never 0.
-std::uint64_t TrtTree::branch(std::uint32_t parent, const Segment& first) {
-  std::uint64_t hash = (parent + 1) * 0x9e3779b97f4a7c15ULL;
-  for (const std::uint64_t word : {first.id, static_cast<std::uint64_t>(first.start)}) {
-    hash = (hash ^ word) * 0xff51afd7ed558ccdULL;
-    hash = (hash ^ (hash >> 33)) * 0xc4ceb9fe1a85ec53ULL;
-    hash ^= hash >> 33;
-  }
-  return hash | 1;
+bool TrtTree::InOrder::before(const Probe& a, const Probe& b) {
+  return a.parent != b.parent ? a.parent < b.parent : compare(*a.key, *b.key) < 0;
 }
 
-void TrtTree::insert(std::uint32_t block, std::uint32_t parent, std::uint64_t hash, const std::vector<Segment>& key,
-                     bool branches) {
+void TrtTree::insert(std::uint32_t block, std::uint32_t parent, std::uint64_t hash, const std::vector<Segment>& key) {
   if (block >= nodes_.size()) nodes_.resize(block + std::size_t{1});
   Node& node = nodes_[block];
+  node.key.assign(key.begin(), key.end());
   node.hash = hash;
   node.parent = parent;
-  node.first_child = node.previous = node.next = kNone;
+  node.first_child = kNone;
+  node.children = 0;
+  node.many = false;
   node.listed = true;
-  node.branches = branches;
   if (hash != 0) index_.insert(hash, block);
-  if (parent != kRoot) {
-    node.next = nodes_[parent].first_child;
-    if (node.next != kNone) nodes_[node.next].previous = block;
-    nodes_[parent].first_child = block;
-  }
-  if (!branches) return;
-  node.key.assign(key.begin(), key.end());
-  link_alike(block);
+  join_parent(block);
 }
 
-void TrtTree::link_alike(std::uint32_t block) {
+void TrtTree::join_parent(std::uint32_t block) {
   Node& node = nodes_[block];
-  const std::uint64_t at = branch(node.parent, node.key.front());
-  std::uint32_t* const newest = branches_.slot(at);
-  node.alike_next = kNone;
-  node.alike_previous = newest == nullptr ? kNone : *newest;
-  if (newest == nullptr) return branches_.insert(at, block);
-  nodes_[*newest].alike_next = block;
-  *newest = block;
+  Node& parent = above(node);
+  node.previous = kNone;
+  node.next = parent.first_child;
+  if (node.next != kNone) nodes_[node.next].previous = block;
+  parent.first_child = block;
+  ++parent.children;
+  if (node.key.empty()) return;
+  if (parent.many) {
+    ordered_.insert(block);
+  } else if (parent.children > kFew) {
+    parent.many = true;
+    for (std::uint32_t child = parent.first_child; child != kNone; child = nodes_[child].next) ordered_.insert(child);
+  }
 }
 
-void TrtTree::unlink_alike(std::uint32_t block) {
+void TrtTree::leave_parent(std::uint32_t block) {
   const Node& node = nodes_[block];
-  if (node.alike_previous != kNone) nodes_[node.alike_previous].alike_next = node.alike_next;
-  if (node.alike_next != kNone) {
-    nodes_[node.alike_next].alike_previous = node.alike_previous;
-    return;
-  }
-  const std::uint64_t at = branch(node.parent, node.key.front());
-  if (node.alike_previous != kNone) {
-    *branches_.slot(at) = node.alike_previous;
-  } else {
-    branches_.erase(at);
-  }
+  Node& parent = above(node);
+  if (parent.many) ordered_.erase(block);
+  (node.previous == kNone ? parent.first_child : nodes_[node.previous].next) = node.next;
+  if (node.next != kNone) nodes_[node.next].previous = node.previous;
+  --parent.children;
 }
 
 std::int64_t TrtTree::remove(std::uint32_t block) {
-  Node& top = nodes_[block];
-  if (top.previous != kNone) nodes_[top.previous].next = top.next;
-  if (top.next != kNone) nodes_[top.next].previous = top.previous;
-  if (top.parent != kRoot && nodes_[top.parent].first_child == block) nodes_[top.parent].first_child = top.next;
   std::int64_t removed = 0;
   doomed_.assign(1, block);
-  while (!doomed_.empty()) {
-    const std::uint32_t next = doomed_.back();
-    doomed_.pop_back();
-    for (std::uint32_t child = nodes_[next].first_child; child != kNone; child = nodes_[child].next) {
+  for (std::size_t i = 0; i < doomed_.size(); ++i) {  // parents first
+    for (std::uint32_t child = nodes_[doomed_[i]].first_child; child != kNone; child = nodes_[child].next) {
       doomed_.push_back(child);
     }
-    unlist(next);
-    ++removed;
+  }
+  for (; !doomed_.empty(); doomed_.pop_back(), ++removed) {
+    Node& node = nodes_[doomed_.back()];
+    leave_parent(doomed_.back());
+    if (node.hash != 0) index_.erase(node.hash);
+    node.listed = false;
   }
   return removed;
 }
 
-void TrtTree::unlist(std::uint32_t block) {
-  Node& node = nodes_[block];
-  if (node.hash != 0) index_.erase(node.hash);
-  if (node.branches) unlink_alike(block);
-  node.listed = false;
-  node.first_child = kNone;
-}
-
 TrtTree::Shared TrtTree::longest_shared(std::uint32_t parent, const std::vector<Segment>& key) const {
   Shared best;
-  std::uint32_t at = branches_.find(branch(parent, key.front()));
-  for (; at != kNone; at = nodes_[at].alike_previous) {
-    const std::int64_t tokens = shared(nodes_[at].key, key);
-    if (tokens >= best.tokens && tokens > 0) best = {at, tokens, false};
+  const auto consider = [&](std::uint32_t block) {
+    const std::int64_t tokens = shared(nodes_[block].key, key);
+    if (tokens > best.tokens) best = {block, tokens, false};
+  };
+  const Node& above = parent == kRoot ? root_ : nodes_[parent];
+  if (!above.many) {
+    for (std::uint32_t child = above.first_child; child != kNone; child = nodes_[child].next) consider(child);
+  } else {
+    const auto place = ordered_.lower_bound(Probe{parent, &key});
+    if (place != ordered_.end() && nodes_[*place].parent == parent) consider(*place);
+    if (place != ordered_.begin() && nodes_[*std::prev(place)].parent == parent) consider(*std::prev(place));
   }
   if (best.block != kNone) best.whole = best.tokens == length(key) && best.tokens == length(nodes_[best.block].key);
   return best;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "sim/content.h"
@@ -37,14 +38,17 @@ class TrtTree {
   static constexpr std::uint32_t kNone = PrefixIndex::kNone;
   static constexpr std::uint32_t kRoot = kNone;  ///< as a parent
 
+  TrtTree() : ordered_(InOrder{&nodes_}) {}
+  TrtTree(const TrtTree&) = delete;
+  TrtTree& operator=(const TrtTree&) = delete;
+
   bool listed(std::uint32_t block) const { return block < nodes_.size() && nodes_[block].listed; }
   bool leaf(std::uint32_t block) const { return nodes_[block].first_child == kNone; }
   /// The full node with this hash, or kNone.
   std::uint32_t find(std::uint64_t hash) const { return index_.find(hash); }
 
-  /// Makes `block` a node. `hash` is 0 for a partial one; `branches`: it may be found by a part of its tokens.
-  void insert(std::uint32_t block, std::uint32_t parent, std::uint64_t hash, const std::vector<Segment>& key,
-              bool branches);
+  /// Makes `block` a node. `hash` is 0 for a partial one. An empty key: it is never found by a part of its tokens.
+  void insert(std::uint32_t block, std::uint32_t parent, std::uint64_t hash, const std::vector<Segment>& key);
   /// Removes a node and all below it; returns how many.
   std::int64_t remove(std::uint32_t block);
 
@@ -53,28 +57,48 @@ class TrtTree {
     std::int64_t tokens = 0;
     bool whole = false;  ///< both keys are equal
   };
-  /// The child of `parent` that shares most leading tokens with `key`; of equals the one entered first.
+  /// The child of `parent` that shares most leading tokens with `key`. Which of equals upstream takes is left to a hash
+  /// map; here it is one next to it in the order of tokens, or
+  /// the youngest of a few.
   Shared longest_shared(std::uint32_t parent, const std::vector<Segment>& key) const;
 
  private:
+  static constexpr std::int32_t kFew = 8;  ///< children that are looked through one by one
+
   struct Node {
     std::vector<Segment> key;
     std::uint64_t hash = 0;
     std::uint32_t parent = kNone;
     std::uint32_t first_child = kNone;
-    std::uint32_t previous = kNone, next = kNone;              ///< children of one parent
-    std::uint32_t alike_previous = kNone, alike_next = kNone;  ///< of those, with the same first token
+    std::uint32_t previous = kNone, next = kNone;  ///< children of one parent
+    std::int32_t children = 0;
+    bool many = false;  ///< its children are in `ordered_`
     bool listed = false;
-    bool branches = false;
   };
-  static std::uint64_t branch(std::uint32_t parent, const Segment& first);
-  void unlist(std::uint32_t block);
-  void link_alike(std::uint32_t block);
-  void unlink_alike(std::uint32_t block);
+  struct Probe {
+    std::uint32_t parent;
+    const std::vector<Segment>* key;
+  };
+  /// By parent, then by tokens: whoever shares most tokens with a key stands next to its place.
+  struct InOrder {
+    using is_transparent = void;
+    const std::vector<Node>* nodes;
+    Probe probe(std::uint32_t block) const { return {(*nodes)[block].parent, &(*nodes)[block].key}; }
+    Probe probe(const Probe& p) const { return p; }
+    static bool before(const Probe& a, const Probe& b);
+    template <class A, class B>
+    bool operator()(const A& a, const B& b) const {
+      return before(probe(a), probe(b));
+    }
+  };
+  Node& above(const Node& node) { return node.parent == kRoot ? root_ : nodes_[node.parent]; }
+  void join_parent(std::uint32_t block);
+  void leave_parent(std::uint32_t block);
 
+  Node root_;
   std::vector<Node> nodes_;
-  PrefixIndex index_;     ///< full nodes
-  PrefixIndex branches_;  ///< the newest node with a parent and a first token
+  PrefixIndex index_;                         ///< full nodes
+  std::set<std::uint32_t, InOrder> ordered_;  ///< children of nodes that have had more than a few
   std::vector<std::uint32_t> doomed_;
 };
 
