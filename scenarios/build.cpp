@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "models/error.h"
+#include "scenarios/engines/engine_kind.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/resolve.h"
 
@@ -27,13 +30,32 @@ std::shared_ptr<const StepCurve> make_curve(const PoolEntry& pool, const Logical
   }
 }
 
+bool has_one_answer(Task task) { return task == Task::kEmbed || task == Task::kImage; }
+
+/// The longest sequence in the units of the simulation, which counts an answer as one token more. The length of a job
+/// has nothing to do with that of a sequence.
+std::int64_t limit_for(Task task, std::int64_t limit) {
+  if (task == Task::kTrain) return INT64_MAX;
+  return has_one_answer(task) && limit < INT64_MAX ? limit + 1 : limit;
+}
+
+EngineArgs build_engine(const EngineEntry& entry, Task task) {
+  const EngineKind& kind = *engine_kind(entry.kind);
+  EngineArgs args = entry.settings.args;
+  std::int64_t& longest = kind.context(args);
+  if (task == Task::kTrain) longest = INT64_MAX / 2;
+  // Engines of one pass count their answer themselves (max_context of sim/schedulers/registry.h).
+  if (has_one_answer(task) && kind.carries(Task::kGenerate)) ++longest;
+  return args;
+}
+
 PoolSpec build_pool(const PoolEntry& entry, const LogicalModel& model) {
   PoolSpec pool;
   pool.name = entry.name;
   pool.replicas = entry.replicas;
   pool.devices_per_replica = static_cast<std::int32_t>(entry.layout.devices());
   pool.curve = make_curve(entry, model);
-  pool.engine = entry.engine.args;
+  pool.engine = build_engine(entry.engine, model.task);
   pool.max_pending_requests = entry.max_pending_requests;
   if (entry.price_per_device) {
     pool.price_per_replica = *entry.price_per_device * static_cast<double>(entry.layout.devices());
@@ -46,13 +68,14 @@ void build_models(const Scenario& scenario, SimulationSpec& spec) {
     const LogicalModel& entry = scenario.models[m];
     ModelSpec model;
     model.name = entry.name;
-    model.context_limit = entry.context_limit;
-    model.output_limit = entry.output_limit;
+    model.context_limit = limit_for(entry.task, entry.context_limit);
+    model.output_limit = has_one_answer(entry.task) ? 1 : entry.output_limit;
     model.on_too_long = entry.on_too_long;
     for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
       const PoolEntry& pool = scenario.pools[p];
       if (pool.model != m) continue;
-      model.implementations.push_back({PoolId(p), entry.implementations[pool.implementation].context_limit});
+      const std::int64_t limit = entry.implementations[pool.implementation].context_limit;
+      model.implementations.push_back({PoolId(p), limit_for(entry.task, limit)});
     }
     spec.models.push_back(std::move(model));
     for (const ClassEntry& cls : entry.classes) {
@@ -95,10 +118,22 @@ void build_source(const Scenario& scenario, std::size_t index, BuiltScenario& bu
   built.spec.sources.push_back(std::move(source));
 }
 
-const std::vector<std::string>& vllm_fidelity() {
-  static const std::vector<std::string> kLeftOut = {"no async scheduling: a finish is seen one step earlier",
-                                                    "no speculative decoding", "no encoder inputs", "no LoRA"};
-  return kLeftOut;
+/// What the models of the engines leave out, each kind once.
+std::vector<std::string> fidelity(const Scenario& scenario) {
+  std::vector<std::string> left_out;
+  for (const std::string_view name : engine_kind_names()) {
+    const auto is_used = [&](const PoolEntry& pool) { return pool.engine.kind == name; };
+    if (std::none_of(scenario.pools.begin(), scenario.pools.end(), is_used)) continue;
+    for (const std::string_view sentence : engine_kind(name)->left_out) {
+      left_out.push_back(fmt::format("{}: {}", name, sentence));
+    }
+  }
+  for (const LogicalModel& model : scenario.models) {
+    if (model.task != Task::kTrain) continue;
+    left_out.push_back(
+        fmt::format("{}: checkpoints, input and the exchange between devices are in the time of a step", model.name));
+  }
+  return left_out;
 }
 
 PoolFacts pool_facts(const PoolEntry& entry, const LogicalModel& model, const StepCurve& curve) {
@@ -106,7 +141,10 @@ PoolFacts pool_facts(const PoolEntry& entry, const LogicalModel& model, const St
   facts.name = entry.name;
   facts.model = model.name;
   facts.accelerator = entry.accelerator.name;
+  facts.unit = unit(model.task);
   facts.engine = entry.engine.kind + " " + entry.engine.version;
+  const EngineKind& kind = *engine_kind(entry.engine.kind);
+  if (kind.has_telemetry == nullptr || kind.has_telemetry(entry.engine.settings.args)) facts.telemetry = kind.name;
   facts.replicas = entry.replicas;
   facts.devices_per_replica = entry.layout.devices();
   facts.price_per_device = entry.price_per_device;
@@ -120,9 +158,12 @@ RunFacts run_facts(const Scenario& scenario) {
   facts.scenario = scenario.name.substr(scenario.name.find_last_of('/') + 1);
   facts.scenario_digest = "sha256:" + scenario_digest(scenario);
   facts.seed = scenario.seed;
-  for (const LogicalModel& model : scenario.models) facts.models.push_back(model.name);
+  for (const LogicalModel& model : scenario.models) {
+    facts.models.push_back(model.name);
+    facts.units.push_back(unit(model.task));
+  }
   facts.notes = scenario.notes;
-  facts.fidelity = vllm_fidelity();
+  facts.fidelity = fidelity(scenario);
   return facts;
 }
 

@@ -11,7 +11,7 @@
 #include "models/accelerator.h"
 #include "models/transformer.h"
 #include "models/units.h"
-#include "sim/schedulers/vllm_args.h"
+#include "scenarios/engines/engine_settings.h"
 
 /// What poolcast knows about the world, each figure with its source: scenarios/catalog/*.yaml.
 namespace poolcast {
@@ -60,10 +60,9 @@ struct EngineArg {
 struct EngineDefaults {
   std::string kind;
   std::string version;  ///< of the table: "0.19" also answers for "0.19.0"
-  /// Known defaults are filled in. `max_model_len` and `num_gpu_blocks` have none: the first is the model's context
-  /// limit, the second comes from memory arithmetic or from num_gpu_blocks_override.
-  VllmArgs args;
-  std::optional<double> gpu_memory_utilization;
+  /// Known defaults are filled in. What follows from the model, the memory or other arguments is not: it is told in
+  /// `known`, and set when a pool is completed.
+  EngineSettings settings;
   std::vector<EngineArg> known;      ///< every argument that the version has, in the order of the table
   std::vector<std::string> missing;  ///< modelled ones whose default no source states: the scenario must state them
 

@@ -3,46 +3,14 @@
 
 #include <algorithm>
 
+#include "scenarios/engines/engine_kind.h"
 #include "scenarios/units.h"
+#include "scenarios/yaml_writer.h"
 
 namespace poolcast {
 namespace {
 
 constexpr std::int64_t kLargestDefault = 1'000'000'000;
-
-void set_policy(VllmArgs& args, const YamlNode& value) {
-  args.policy = value.choice({"fcfs", "priority"}) == 0 ? VllmArgs::Policy::kFcfs : VllmArgs::Policy::kPriority;
-}
-
-struct Setter {
-  std::string_view name;
-  void (*set)(EngineDefaults& defaults, const YamlNode& value);
-};
-
-/// The arguments that reach VllmArgs. The others keep their default as text only.
-constexpr Setter kSetters[] = {
-    {"max_num_seqs", [](EngineDefaults& d, const YamlNode& v) { d.args.max_num_seqs = v.integer(1, kLargestDefault); }},
-    {"max_num_batched_tokens",
-     [](EngineDefaults& d, const YamlNode& v) { d.args.max_num_batched_tokens = v.integer(1, kLargestDefault); }},
-    {"block_size", [](EngineDefaults& d, const YamlNode& v) { d.args.block_size = v.integer(1, kLargestDefault); }},
-    {"enable_chunked_prefill",
-     [](EngineDefaults& d, const YamlNode& v) { d.args.enable_chunked_prefill = v.boolean(); }},
-    {"enable_prefix_caching", [](EngineDefaults& d, const YamlNode& v) { d.args.enable_prefix_caching = v.boolean(); }},
-    {"long_prefill_token_threshold",
-     [](EngineDefaults& d, const YamlNode& v) { d.args.long_prefill_token_threshold = v.integer(0, kLargestDefault); }},
-    {"scheduling_policy", [](EngineDefaults& d, const YamlNode& v) { set_policy(d.args, v); }},
-    {"scheduler_reserve_full_isl",
-     [](EngineDefaults& d, const YamlNode& v) { d.args.scheduler_reserve_full_isl = v.boolean(); }},
-    {"watermark", [](EngineDefaults& d, const YamlNode& v) { d.args.watermark = v.number(0, 1); }},
-    {"gpu_memory_utilization", [](EngineDefaults& d, const YamlNode& v) { d.gpu_memory_utilization = v.number(0, 1); }},
-};
-
-const Setter* find_setter(std::string_view name) {
-  for (const Setter& setter : kSetters) {
-    if (setter.name == name) return &setter;
-  }
-  return nullptr;
-}
 
 bool lists(const YamlNode& names, const std::string& name) {
   for (const YamlNode& entry : names.items()) {
@@ -83,39 +51,55 @@ YamlNode by_device(const YamlNode& cases, const EngineDevice& device, std::int64
   cases.fail("no case holds for " + device.accelerator.name);
 }
 
-void apply(EngineDefaults& defaults, EngineArg& arg, const YamlNode& value, std::int64_t factor) {
-  const Setter* setter = find_setter(arg.name);
-  if (setter != nullptr) setter->set(defaults, value);
-  arg.default_value = value.text();
-  if (factor == 1) return;
-  // Only counts scale with the devices of a replica.
-  arg.default_value = std::to_string(value.integer(1, kLargestDefault) * factor);
-  if (arg.name == "max_num_seqs") defaults.args.max_num_seqs *= factor;
-  if (arg.name == "max_num_batched_tokens") defaults.args.max_num_batched_tokens *= factor;
+/// A count that grows with the devices of a replica.
+YamlNode scaled(const YamlNode& value, std::int64_t factor) {
+  if (factor == 1) return value;
+  return parse_yaml("", std::to_string(value.integer(1, kLargestDefault) * factor), true);
 }
 
-void read_arg(EngineDefaults& defaults, const std::string& name, const YamlNode& node, const SourceNames& sources,
-              const EngineDevice& device) {
-  MappingReader reader(node);
-  EngineArg arg;
-  arg.name = name;
-  const auto modelled = reader.optional("modelled");
-  if (modelled) arg.modelled = modelled->boolean();
-  const auto note = reader.optional("note");
-  if (note) arg.note = note->text();
-  const auto [which, value] = reader.one_of({"default", "by_device", "missing"});
-  if (which == 2) {
-    arg.note = value.text();
-    if (arg.modelled) defaults.missing.push_back(name);
-  } else {
-    arg.source = sources.full(reader.required("source"));
-    std::int64_t factor = 1;
-    const YamlNode chosen = which == 1 ? by_device(value, device, factor) : value;
-    apply(defaults, arg, chosen, factor);
+/// Reads the arguments of one version.
+class DefaultsReader {
+ public:
+  DefaultsReader(EngineDefaults& defaults, const EngineKind& kind, const SourceNames& sources,
+                 const EngineDevice& device)
+      : defaults_(defaults), kind_(kind), sources_(sources), device_(device) {}
+
+  void read(const std::string& name, const YamlNode& node) {
+    MappingReader reader(node);
+    EngineArg arg;
+    arg.name = name;
+    if (const auto modelled = reader.optional("modelled")) arg.modelled = modelled->boolean();
+    if (const auto note = reader.optional("note")) arg.note = note->text();
+    const EngineArgument* const followed = kind_.find(name);
+    if (arg.modelled != (followed != nullptr)) {
+      node.fail(arg.modelled ? "the simulation does not follow it: modelled: false" : "the simulation follows it");
+    }
+    const auto [which, value] = reader.one_of({"default", "by_device", "derived", "missing"});
+    if (which == 3) {
+      arg.note = value.text();
+      if (arg.modelled) defaults_.missing.push_back(name);
+    } else {
+      arg.source = sources_.full(reader.required("source"));
+      set(arg, followed, which, value);
+    }
+    reader.finish();
+    defaults_.known.push_back(std::move(arg));
   }
-  reader.finish();
-  defaults.known.push_back(std::move(arg));
-}
+
+ private:
+  void set(EngineArg& arg, const EngineArgument* followed, std::size_t which, const YamlNode& value) {
+    std::int64_t factor = 1;
+    const YamlNode chosen = which == 1 ? by_device(value, device_, factor) : value;
+    const YamlNode full = scaled(chosen, factor);
+    arg.default_value = full.is_scalar() ? full.text() : flow_text(full);
+    if (followed != nullptr && which != 2) followed->set(defaults_.settings, full);
+  }
+
+  EngineDefaults& defaults_;
+  const EngineKind& kind_;
+  const SourceNames& sources_;
+  const EngineDevice& device_;
+};
 
 }  // namespace
 
@@ -135,7 +119,11 @@ EngineDefaults read_engine_defaults(const std::string& kind, const std::string& 
   EngineDefaults defaults;
   defaults.kind = kind;
   defaults.version = version;
-  for (const auto& [name, node] : args.entries()) read_arg(defaults, name, node, sources, device);
+  const EngineKind* const found = engine_kind(kind);
+  if (found == nullptr) args.fail("no engine of this kind is described", spelling_hint(kind, engine_kind_names()));
+  defaults.settings.args = found->blank();
+  DefaultsReader reader(defaults, *found, sources, device);
+  for (const auto& [name, node] : args.entries()) reader.read(name, node);
   return defaults;
 }
 

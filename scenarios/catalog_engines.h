@@ -13,8 +13,9 @@ struct EngineDevice {
 };
 
 /// The arguments of one engine version (a mapping of engines.yaml), resolved for one device. An argument is {default,
-/// source, note, modelled}, {missing: why}, or {by_device: cases, source}; a case is {kind, only, except, min_memory,
-/// offline, api, per_device}, and the first whose conditions hold decides. Throws ConfigError.
+/// source, note, modelled}, {missing: why}, {derived: how, source}, or {by_device: cases, source}; a case is {kind,
+/// only, except, min_memory, offline, api, per_device}, and the first whose conditions hold decides. Throws
+/// ConfigError.
 EngineDefaults read_engine_defaults(const std::string& kind, const std::string& version, const YamlNode& args,
                                     const SourceNames& sources, const EngineDevice& device);
 

@@ -2,81 +2,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
+#include "scenarios/engines/engine_kind.h"
 #include "scenarios/load_parts.h"
-#include "scenarios/units.h"
 #include "scenarios/yaml_writer.h"
 
 namespace poolcast {
 namespace {
 
-constexpr std::int64_t kMostBlocks = 1'000'000'000;
-
-/// Sets one argument from its value.
-using Setter = void (*)(EngineEntry& engine, const YamlNode& value);
-
-const std::map<std::string_view, Setter>& setters() {
-  static const std::map<std::string_view, Setter> kSetters = {
-      {"max_num_seqs", [](EngineEntry& e, const YamlNode& v) { e.args.max_num_seqs = v.integer(1, 10'000'000); }},
-      {"max_num_batched_tokens",
-       [](EngineEntry& e, const YamlNode& v) { e.args.max_num_batched_tokens = v.integer(1, kMostTokens); }},
-      {"max_model_len", [](EngineEntry& e, const YamlNode& v) { e.args.max_model_len = v.integer(1, kMostTokens); }},
-      {"block_size", [](EngineEntry& e, const YamlNode& v) { e.args.block_size = v.integer(1, 1'000'000); }},
-      {"num_gpu_blocks_override",
-       [](EngineEntry& e, const YamlNode& v) {
-         if (!v.is_word("none")) e.num_gpu_blocks_override = v.integer(2, kMostBlocks);
-       }},
-      {"gpu_memory_utilization",
-       [](EngineEntry& e, const YamlNode& v) {
-         e.gpu_memory_utilization = read_share(v);
-         if (!(*e.gpu_memory_utilization > 0)) v.fail("must be above 0, got " + quote(v.text()));
-       }},
-      {"kv_cache_dtype",
-       [](EngineEntry& e, const YamlNode& v) {
-         const std::vector<std::string_view> known = {"auto", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2"};
-         e.kv_cache_dtype = known[v.choice(known)];
-       }},
-      {"enable_chunked_prefill",
-       [](EngineEntry& e, const YamlNode& v) { e.args.enable_chunked_prefill = v.boolean(); }},
-      {"long_prefill_token_threshold",
-       [](EngineEntry& e, const YamlNode& v) { e.args.long_prefill_token_threshold = v.integer(0, kMostTokens); }},
-      {"scheduling_policy",
-       [](EngineEntry& e, const YamlNode& v) {
-         e.args.policy = static_cast<VllmArgs::Policy>(v.choice({"fcfs", "priority"}));
-       }},
-      {"scheduler_reserve_full_isl",
-       [](EngineEntry& e, const YamlNode& v) { e.args.scheduler_reserve_full_isl = v.boolean(); }},
-      {"enable_prefix_caching", [](EngineEntry& e, const YamlNode& v) { e.args.enable_prefix_caching = v.boolean(); }},
-      {"watermark",
-       [](EngineEntry& e, const YamlNode& v) {
-         e.args.watermark = read_share(v);
-         if (e.args.watermark >= 1) v.fail("must be below 1, got " + quote(v.text()));
-       }},
-  };
-  return kSetters;
-}
-
-/// Known to the engine, and of such weight that ignoring them would answer another question.
-const std::vector<std::string_view>& heavy_arguments() {
-  static const std::vector<std::string_view> kNames = {
-      "speculative_config",           "num_speculative_tokens", "kv_transfer_config",   "kv_connector",
-      "kv_offloading_size",           "cpu_offload_gb",         "enable_lora",          "swap_space",
-      "decode_context_parallel_size", "data_parallel_size",     "kv_cache_memory_bytes"};
-  return kNames;
-}
-
-bool is_off(std::string_view name, const YamlNode& value) {
+bool is_off(const HeavyArgument& argument, const YamlNode& value) {
+  if (value.is_null()) return true;
   if (!value.is_scalar()) return false;
-  for (const char* word : {"false", "none", "None", "0"}) {
+  for (const std::string_view word : {"false", "none", "None", "0"}) {
     if (value.text() == word) return true;
   }
-  return value.text() == "1" && name.size() > 5 && name.substr(name.size() - 5) == "_size" &&
-         name != "kv_offloading_size";
+  return !argument.off.empty() && value.text() == argument.off;
 }
 
-bool contains(const std::vector<std::string_view>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+const HeavyArgument* find_heavy(const EngineKind& kind, std::string_view name) {
+  for (const HeavyArgument& argument : kind.heavy) {
+    if (argument.name == name) return &argument;
+  }
+  return nullptr;
 }
 
 void check_parallel(const YamlNode& value, std::int64_t degree, std::string_view key) {
@@ -87,43 +34,63 @@ void check_parallel(const YamlNode& value, std::int64_t degree, std::string_view
 
 class ArgumentReader {
  public:
-  ArgumentReader(EngineEntry& engine, const EngineDefaults& defaults, const Layout& layout)
-      : engine_(engine), defaults_(defaults), layout_(layout) {}
+  ArgumentReader(EngineEntry& engine, const EngineKind& kind, const EngineDefaults& defaults, const Layout& layout)
+      : engine_(engine), kind_(kind), defaults_(defaults), layout_(layout) {}
 
   void read(const YamlNode& args) {
-    const MappingReader reader(args);
-    for (const auto& [spelling, value] : args.entries()) {
-      const std::string name = canonical(spelling);
-      if (!seen_.insert(name).second) reader.fail_at_key(spelling, "the argument " + quote(name) + " stands twice");
-      if (value.is_null()) value.fail("has no value");
-      apply(reader, spelling, name, value);
-    }
+    read_all(args);
     for (const std::string& name : defaults_.missing) {
-      if (seen_.count(name) != 0 || setters().count(name) == 0) continue;
+      // Without its share of the memory an engine can still state the size of its KV cache.
+      if (engine_.settings.states(name) || (kind_.kv && kind_.kv->share_argument == name)) continue;
       args.fail(fmt::format("no source tells the default of {} in {} {} on this device: state it", name, engine_.kind,
                             engine_.version));
     }
   }
 
  private:
-  /// vLLM spells an option with dashes on the command line and with underscores in its configuration.
-  static std::string canonical(std::string name) {
-    std::replace(name.begin(), name.end(), '-', '_');
-    return name == "policy" ? "scheduling_policy" : name;
+  void read_all(const YamlNode& args, const std::string& inside = {}) {
+    const MappingReader reader(args);
+    for (const auto& [spelling, value] : args.entries()) {
+      const std::string name = kind_.canonical(spelling, inside);
+      const bool group = value.is_mapping() && is_group(name);
+      const bool argument = defaults_.find(name) != nullptr;
+      if (!group || argument) {
+        if (!engine_.settings.stated.insert(name).second) {
+          reader.fail_at_key(spelling, "the argument " + quote(name) + " stands twice");
+        }
+        apply(reader, spelling, name, value);
+      }
+      if (group) read_all(value, name);
+    }
+  }
+
+  bool is_group(std::string_view name) const {
+    return std::find(kind_.groups.begin(), kind_.groups.end(), name) != kind_.groups.end();
   }
 
   void apply(const MappingReader& reader, const std::string& spelling, const std::string& name, const YamlNode& value) {
     const EngineArg* const known = defaults_.find(name);
-    const bool heavy = contains(heavy_arguments(), name);
+    const HeavyArgument* const heavy = find_heavy(kind_, name);
     if (!known && !heavy) fail_unknown(reader, spelling, name);
-    if (heavy && !is_off(name, value)) {
+    if (heavy && !is_off(*heavy, value)) {
       value.fail(fmt::format("{} is known but not modelled yet; leave it out or turn it off", name));
     }
-    if (name == "tensor_parallel_size") return check_parallel(value, layout_.tp, "tp");
-    if (name == "pipeline_parallel_size") return check_parallel(value, layout_.pp, "pp");
-    const auto setter = setters().find(name);
-    if (setter != setters().end()) return setter->second(engine_, value);
-    engine_.without_effect.emplace_back(name, flow_text(value));
+    if (value.is_null() && !heavy) value.fail("has no value");
+    if (name == kind_.tensor_parallel) return check_parallel(value, layout_.tp, "tp");
+    if (name == kind_.pipeline_parallel) return check_parallel(value, layout_.pp, "pp");
+    const EngineArgument* const followed = known ? kind_.find(name) : nullptr;
+    if (followed == nullptr) {
+      engine_.without_effect.emplace_back(name, value.is_null() ? "none" : flow_text(value));
+    } else if (followed->of_version) {
+      check_version(*followed, value);
+    } else {
+      followed->set(engine_.settings, value);
+    }
+  }
+
+  void check_version(const EngineArgument& argument, const YamlNode& value) {
+    if (argument.text(engine_.settings) == value.text()) return;
+    value.fail(fmt::format("follows from the version, which has {}; leave it out", argument.text(engine_.settings)));
   }
 
   [[noreturn]] void fail_unknown(const MappingReader& reader, const std::string& spelling, const std::string& name) {
@@ -134,21 +101,30 @@ class ArgumentReader {
   }
 
   EngineEntry& engine_;
+  const EngineKind& kind_;
   const EngineDefaults& defaults_;
   const Layout& layout_;
-  std::set<std::string> seen_;
 };
 
-void load_kind(MappingReader& reader, EngineEntry& engine, const Catalog& catalog) {
-  const YamlNode kind = reader.required("kind");
-  for (const char* known : {"sglang", "tensorrt-llm", "bucketed", "triton", "session"}) {
-    if (kind.is_word(known)) kind.fail(fmt::format("the engine kind {} is known but not modelled yet", known));
+void load_fidelity(const YamlNode& node, EngineEntry& engine, const EngineKind& kind) {
+  const auto fidelity = static_cast<Fidelity>(node.choice({"mended", "upstream"}));
+  if (kind.fidelity != nullptr) {
+    *kind.fidelity(engine.settings.args) = fidelity;
+  } else if (fidelity == Fidelity::kUpstream) {
+    node.fail(fmt::format("{} is modelled in one way only: leave it out", kind.name));
   }
-  const auto kinds = catalog.engine_kinds();
-  engine.kind = kinds[kind.choice(kinds)];
+}
 
-  const YamlNode version = reader.required("version");
-  engine.version = version.text();
+EngineDefaults find_defaults(const EngineEntry& engine, const YamlNode& node, const Accelerator& accelerator,
+                             const Layout& layout, const Catalog& catalog) {
+  const EngineUsage usage = engine.offline ? EngineUsage::kOffline : EngineUsage::kApi;
+  auto defaults = catalog.engine_defaults(engine.kind, engine.version, accelerator, usage, layout.devices());
+  if (!defaults) {
+    deepest(node, {"version"})
+        .fail(fmt::format("the catalog has no {} {}", engine.kind, quote(engine.version)),
+              spelling_hint(engine.version, catalog.engine_versions(engine.kind)));
+  }
+  return *std::move(defaults);
 }
 
 }  // namespace
@@ -157,33 +133,24 @@ EngineEntry load_engine(const YamlNode& node, const Accelerator& accelerator, co
                         const LoadContext& context) {
   EngineEntry engine;
   MappingReader reader(node);
-  load_kind(reader, engine, context.catalog);
+  const auto kinds = context.catalog.engine_kinds();
+  engine.kind = kinds[reader.required("kind").choice(kinds)];
+  engine.version = reader.required("version").text();
   if (const auto usage = reader.optional("usage")) engine.offline = usage->choice({"api", "offline"}) == 1;
-  if (const auto fidelity = reader.optional("fidelity")) {
-    engine.args.fidelity = fidelity->choice({"mended", "upstream"}) == 0 ? Fidelity::kMended : Fidelity::kUpstream;
-  }
+  const auto fidelity = reader.optional("fidelity");
   const YamlNode args = reader.optional("args").value_or(node.empty_mapping().renamed(node.path() + ".args"));
   reader.not_modelled_yet({"image", "driver", "runtime", "cold_start"});
   reader.finish();
 
-  const EngineUsage usage = engine.offline ? EngineUsage::kOffline : EngineUsage::kApi;
-  const auto defaults =
-      context.catalog.engine_defaults(engine.kind, engine.version, accelerator, usage, layout.devices());
-  if (!defaults) {
-    const YamlNode version = deepest(node, {"version"});
-    version.fail(fmt::format("the catalog has no {} {}", engine.kind, quote(engine.version)),
-                 spelling_hint(engine.version, context.catalog.engine_versions(engine.kind)));
+  const EngineKind& kind = *engine_kind(engine.kind);
+  const EngineDefaults defaults = find_defaults(engine, node, accelerator, layout, context.catalog);
+  engine.settings = defaults.settings;
+  if (fidelity) load_fidelity(*fidelity, engine, kind);
+  if (kind.context != nullptr) kind.context(engine.settings.args) = 0;  // by the model, in complete_engine
+  for (const EngineArg& arg : defaults.known) {
+    if (arg.modelled) engine.modelled.push_back(arg.name);
   }
-  const Fidelity fidelity = engine.args.fidelity;
-  engine.args = defaults->args;
-  engine.args.fidelity = fidelity;
-  engine.args.max_model_len = 0;  // by the model, in complete_pool
-  engine.args.num_gpu_blocks = 0;
-  engine.gpu_memory_utilization = defaults->gpu_memory_utilization;
-  for (const EngineArg& arg : defaults->known) {
-    if (arg.modelled && setters().count(arg.name) != 0) engine.modelled.push_back(arg.name);
-  }
-  ArgumentReader(engine, *defaults, layout).read(args);
+  ArgumentReader(engine, kind, defaults, layout).read(args);
   return engine;
 }
 

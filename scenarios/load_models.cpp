@@ -133,11 +133,30 @@ const char* name(ImplementationStatus status) {
   return kNames[static_cast<int>(status)];
 }
 
+namespace {
+
+void load_task(MappingReader& reader, LogicalModel& model) {
+  constexpr std::int64_t kMostSteps = 1'000'000;
+  if (const auto task = reader.optional("task")) {
+    std::vector<std::string_view> names;
+    for (const Task known : kTasks) names.emplace_back(name(known));
+    model.task = kTasks[task->choice(names)];
+  }
+  if (model.task == Task::kImage) {
+    model.steps = reader.required("steps").integer(1, kMostSteps);
+  } else if (reader.has("steps")) {
+    reader.fail_at_key("steps", "only the task image has steps");
+  }
+}
+
+}  // namespace
+
 LogicalModel load_model(const YamlNode& node, const LoadContext& context) {
   LogicalModel model;
   model.at = node;
   MappingReader reader(node);
   model.name = reader.required("name").text();
+  load_task(reader, model);
   if (const auto shape = reader.optional("shape")) model.shape = load_shape(*shape, context.catalog);
   if (model.shape && model.shape->context_limit > 0) model.context_limit = model.shape->context_limit;
   if (const auto contract = reader.optional("contract")) load_contract(*contract, model);

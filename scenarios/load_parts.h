@@ -45,6 +45,8 @@ EngineEntry load_engine(const YamlNode& node, const Accelerator& accelerator, co
 void link_models(std::vector<LogicalModel>& models, std::vector<PoolEntry>& pools);
 /// What follows from the model: lengths, KV blocks, and the engine's own rules.
 void complete_pool(PoolEntry& pool, const std::vector<LogicalModel>& models, const LoadContext& context);
+/// Of that, the engine's part.
+void complete_engine(PoolEntry& pool, const LogicalModel& model, const LoadContext& context);
 
 RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools);
 MeasureSpec load_measure(const YamlNode& node);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "scenarios/load_parts.h"
 #include "scenarios/units.h"
 
@@ -33,19 +35,33 @@ SharedPrefixSpec load_shared_prefix(MappingReader& parent, const LoadContext& co
   return prefix;
 }
 
-SynthSpec load_synth(const YamlNode& node, const LoadContext& context) {
+/// Tasks of one answer have one unit of output.
+LengthSpec load_output(MappingReader& reader, Task task, const LoadContext& context) {
+  if (task == Task::kGenerate || task == Task::kTrain) return load_length(reader.required("output_tokens"), context);
+  LengthSpec one;
+  one.mean = 1;
+  const auto node = reader.optional("output_tokens");
+  if (!node) return one;
+  const LengthSpec stated = load_length(*node, context);
+  if (stated.kind != one.kind || stated.mean != 1) {
+    node->fail(fmt::format("a request of the task {} has one answer; leave it out", name(task)));
+  }
+  return stated;
+}
+
+SynthSpec load_synth(const YamlNode& node, Task task, const LoadContext& context) {
   SynthSpec synth;
   MappingReader reader(node);
   load_end(reader, "requests", &SynthSpec::requests, synth);
   synth.arrivals = load_arrivals(reader.required("arrivals"));
   synth.prompt_tokens = load_length(reader.required("prompt_tokens"), context);
-  synth.output_tokens = load_length(reader.required("output_tokens"), context);
+  synth.output_tokens = load_output(reader, task, context);
   synth.shared_prefix = load_shared_prefix(reader, context);
   reader.finish();
   return synth;
 }
 
-ClosedLoopSpec load_closed_loop(const YamlNode& node, const LoadContext& context) {
+ClosedLoopSpec load_closed_loop(const YamlNode& node, Task task, const LoadContext& context) {
   constexpr std::int64_t kMostUsers = 10'000'000;
   ClosedLoopSpec loop;
   MappingReader reader(node);
@@ -54,13 +70,13 @@ ClosedLoopSpec load_closed_loop(const YamlNode& node, const LoadContext& context
   if (const auto think = reader.optional("think_time")) loop.think_time = load_think_time(*think);
   if (const auto ramp = reader.optional("ramp")) loop.ramp = to_sim_time(read_seconds(*ramp));
   loop.prompt_tokens = load_length(reader.required("prompt_tokens"), context);
-  loop.output_tokens = load_length(reader.required("output_tokens"), context);
+  loop.output_tokens = load_output(reader, task, context);
   loop.shared_prefix = load_shared_prefix(reader, context);
   reader.finish();
   return loop;
 }
 
-SessionsSpec load_sessions(const YamlNode& node, const LoadContext& context) {
+SessionsSpec load_sessions(const YamlNode& node, Task task, const LoadContext& context) {
   SessionsSpec sessions;
   MappingReader reader(node);
   load_end(reader, "sessions", &SessionsSpec::sessions, sessions);
@@ -68,7 +84,7 @@ SessionsSpec load_sessions(const YamlNode& node, const LoadContext& context) {
   sessions.turns = load_length(reader.required("turns"), context);
   sessions.first_prompt_tokens = load_length(reader.required("first_prompt_tokens"), context);
   sessions.turn_tokens = load_length(reader.required("turn_tokens"), context);
-  sessions.output_tokens = load_length(reader.required("output_tokens"), context);
+  sessions.output_tokens = load_output(reader, task, context);
   sessions.shared_prefix = load_shared_prefix(reader, context);
   if (const auto think = reader.optional("think_time")) sessions.think_time = load_think_time(*think);
   if (const auto most = reader.optional("max_context"); most && !most->is_word("none")) {
@@ -127,9 +143,9 @@ WorkloadEntry load_workload_entry(const YamlNode& node, const std::vector<Logica
   reader.not_modelled_yet({"tenant", "cancel"});
   reader.finish();
   if (kind == 0) entry.load = load_trace(load, context);
-  if (kind == 1) entry.load = load_synth(load, context);
-  if (kind == 2) entry.load = load_closed_loop(load, context);
-  if (kind == 3) entry.load = load_sessions(load, context);
+  if (kind == 1) entry.load = load_synth(load, model.task, context);
+  if (kind == 2) entry.load = load_closed_loop(load, model.task, context);
+  if (kind == 3) entry.load = load_sessions(load, model.task, context);
   return entry;
 }
 

@@ -107,6 +107,8 @@ void write_implementation(YamlWriter& yaml, const ImplementationEntry& entry) {
 void write_model(YamlWriter& yaml, const LogicalModel& model) {
   yaml.open_item();
   yaml.text("name", model.name);
+  yaml.value("task", name(model.task));
+  if (model.task == Task::kImage) yaml.value("steps", std::to_string(model.steps));
   if (model.shape) write_shape(yaml, *model.shape);
   yaml.open("contract");
   yaml.value("limits", fmt::format("{{context: {}, output: {}}}", limit_text(model.context_limit),

@@ -3,49 +3,33 @@
 
 #include <map>
 
+#include "scenarios/engines/engine_kind.h"
 #include "scenarios/resolve_parts.h"
 #include "scenarios/units.h"
 
 namespace poolcast {
 namespace {
 
-std::string argument_text(const EngineEntry& engine, std::string_view name) {
-  const VllmArgs& args = engine.args;
-  const auto flag = [](bool value) { return std::string(value ? "true" : "false"); };
-  if (name == "max_num_seqs") return std::to_string(args.max_num_seqs);
-  if (name == "max_num_batched_tokens") return std::to_string(args.max_num_batched_tokens);
-  if (name == "max_model_len") return std::to_string(args.max_model_len);
-  if (name == "block_size") return std::to_string(args.block_size);
-  if (name == "num_gpu_blocks_override") return limit_text(engine.num_gpu_blocks_override.value_or(INT64_MAX));
-  if (name == "kv_cache_dtype") return engine.kv_cache_dtype;
-  if (name == "enable_chunked_prefill") return flag(args.enable_chunked_prefill);
-  if (name == "long_prefill_token_threshold") return std::to_string(args.long_prefill_token_threshold);
-  if (name == "scheduling_policy") return args.policy == VllmArgs::Policy::kFcfs ? "fcfs" : "priority";
-  if (name == "scheduler_reserve_full_isl") return flag(args.scheduler_reserve_full_isl);
-  if (name == "enable_prefix_caching") return flag(args.enable_prefix_caching);
-  if (name == "watermark") return number_text(args.watermark);
-  if (name == "gpu_memory_utilization" && engine.gpu_memory_utilization) {
-    return number_text(*engine.gpu_memory_utilization);
-  }
-  return {};
-}
-
 void write_engine(YamlWriter& yaml, const PoolEntry& pool, Resolve mode) {
   const EngineEntry& engine = pool.engine;
+  const EngineKind& kind = *engine_kind(engine.kind);
+  EngineArgs args = engine.settings.args;
   yaml.open("engine");
-  yaml.text("kind", engine.kind);
+  yaml.value("kind", engine.kind);
   yaml.value("version", fmt::format("\"{}\"", engine.version));
   yaml.value("usage", engine.offline ? "offline" : "api");
-  yaml.value("fidelity", engine.args.fidelity == Fidelity::kMended ? "mended" : "upstream");
+  if (kind.fidelity != nullptr) {
+    yaml.value("fidelity", *kind.fidelity(args) == Fidelity::kMended ? "mended" : "upstream");
+  }
   yaml.open("args");
   for (const std::string& name : engine.modelled) {
-    if (std::string text = argument_text(engine, name); !text.empty()) yaml.value(name, text);
+    if (const std::string text = kind.find(name)->text(engine.settings); !text.empty()) yaml.value(name, text);
   }
   for (const auto& [name, value] : engine.without_effect) yaml.value(name, value);
   yaml.close();
-  if (mode == Resolve::kForReading) {
-    yaml.comment(fmt::format("KV cache: {} blocks of {} tokens{}", engine.args.num_gpu_blocks, engine.args.block_size,
-                             engine.num_gpu_blocks_override ? "" : ", by memory arithmetic"));
+  if (mode == Resolve::kForReading && kind.kv && (kind.kv->applies == nullptr || kind.kv->applies(args))) {
+    yaml.comment(fmt::format("KV cache: {} tokens in blocks of {}{}", kind.kv->tokens(args), kind.kv->block_size(args),
+                             engine.settings.stated_kv ? "" : ", by memory arithmetic"));
   }
   yaml.close();
 }

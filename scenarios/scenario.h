@@ -15,9 +15,10 @@
 #include "models/step_fit.h"
 #include "models/transformer.h"
 #include "models/units.h"
+#include "scenarios/engines/engine_settings.h"
+#include "scenarios/task.h"
 #include "scenarios/traces/trace.h"
 #include "scenarios/yaml.h"
-#include "sim/schedulers/vllm_args.h"
 #include "sim/spec.h"
 #include "sim/workload.h"
 
@@ -60,6 +61,8 @@ struct ImplementationEntry {
 
 struct LogicalModel {
   std::string name;
+  Task task = Task::kGenerate;
+  std::int64_t steps = 1;                  ///< passes of an image
   std::optional<TransformerShape> shape;   ///< needed by a roofline and by memory arithmetic
   std::int64_t context_limit = INT64_MAX;  ///< default: the shape's
   std::int64_t output_limit = INT64_MAX;
@@ -74,15 +77,14 @@ struct LogicalModel {
 struct EngineEntry {
   std::string kind;
   std::string version;
-  bool offline = false;  ///< which of the engine's two sets of defaults
-  VllmArgs args;         ///< num_gpu_blocks is set: from num_gpu_blocks_override or from memory arithmetic
-  std::optional<double> gpu_memory_utilization;
-  std::optional<std::int64_t> num_gpu_blocks_override;
-  std::string kv_cache_dtype = "auto";
+  bool offline = false;     ///< which of the engine's two sets of defaults
+  EngineSettings settings;  ///< complete, the size of the KV cache included
   /// Arguments of this version that the simulation follows, in the order of the catalog.
   std::vector<std::string> modelled;
   /// Arguments that the file sets and that change nothing here, as YAML.
   std::vector<std::pair<std::string, std::string>> without_effect;
+
+  const VllmArgs& vllm() const { return std::get<VllmArgs>(settings.args); }  ///< only of that kind
 };
 
 struct PoolEntry {

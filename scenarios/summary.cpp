@@ -131,8 +131,20 @@ CostReport cost_of(const RunFacts& facts, SimTime measured, const Outcomes& outc
               {static_cast<std::int64_t>(outcomes.accepted), outcomes.output_tokens, outcomes.accepted_output_tokens});
 }
 
+/// Tokens and images cannot be added up.
+std::optional<std::string> common_unit(const std::vector<std::string>& units) {
+  if (units.empty()) return "tokens";
+  const bool alike = std::all_of(units.begin(), units.end(), [&](const std::string& u) { return u == units.front(); });
+  return alike ? std::optional(units.front()) : std::nullopt;
+}
+
 void add_costs(Summary& summary, SimTime measured) {
+  summary.unit = common_unit(summary.facts.units);
   summary.cost = cost_of(summary.facts, measured, summary.total.outcomes);
+  if (!summary.unit) {
+    summary.cost.per_million_output_tokens.reset();
+    summary.cost.per_million_accepted_tokens.reset();
+  }
   for (std::size_t i = 0; i < summary.pools.size(); ++i) {
     PoolSummary& pool = summary.pools[i];
     pool.cost = summary.cost.lines[i];
@@ -150,6 +162,7 @@ void add_models(Summary& summary, const Report& report, SimTime measured) {
   }
   for (std::size_t m = 0; m < cells.size(); ++m) {
     summary.models.push_back(group(summary.facts.models[m], cells[m], measured));
+    if (m < summary.facts.units.size()) summary.models.back().unit = summary.facts.units[m];
   }
 }
 

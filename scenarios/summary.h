@@ -24,7 +24,9 @@ struct PoolFacts {
   std::int64_t replicas = 1;
   std::int64_t devices_per_replica = 1;
   std::optional<DollarsPerHour> price_per_device;
-  std::string curve;  ///< its provenance
+  std::string curve;            ///< its provenance
+  std::string unit = "tokens";  ///< of accepted output
+  std::string telemetry;        ///< the engine kind whose names its own telemetry has; empty: none is known
 };
 
 /// What a summary says of the run besides its measures. Names are by id.
@@ -34,6 +36,7 @@ struct RunFacts {
   std::string scenario_digest;
   std::uint64_t seed = 0;
   std::vector<std::string> models;
+  std::vector<std::string> units;  ///< of accepted output, by model: "tokens", "embeddings", …
   std::vector<ClassSpec> classes;
   std::vector<PoolFacts> pools;
   std::vector<std::string> notes;     ///< found while the scenario was read
@@ -45,6 +48,7 @@ struct RunFacts {
 struct GroupSummary {
   std::string name;
   std::string model;  ///< of a class
+  std::string unit;   ///< of a model's output
   Outcomes outcomes;
   Latencies latencies;
   std::optional<double> requests_per_s;  ///< completed
@@ -98,8 +102,8 @@ struct PoolSummary {
   PoolFacts facts;
   GroupSummary group;
   CostLine cost;
-  std::optional<Dollars> per_million_output_tokens;
-  ReplicaUse use;  ///< all replicas together; maxima are those of the fullest replica
+  std::optional<Dollars> per_million_output_tokens;  ///< in the unit of the pool's model
+  ReplicaUse use;                                    ///< all replicas together; maxima are those of the fullest replica
   std::vector<ReplicaUse> replicas;
 };
 
@@ -116,6 +120,7 @@ struct Summary {
   std::vector<GroupSummary> models;   ///< by ModelId
   std::vector<PoolSummary> pools;     ///< by PoolId
   CostReport cost;                    ///< over the measured interval
+  std::optional<std::string> unit;    ///< of the output that the cost is divided by; empty when models differ in it
   std::vector<Note> notes;            ///< warnings first
   std::optional<double> extrapolated_step_share;
   std::uint64_t stalled_replicas = 0;

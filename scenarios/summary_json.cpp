@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "scenarios/engines/engine_kind.h"
 #include "scenarios/json_text.h"
 
 namespace poolcast {
@@ -85,6 +86,11 @@ void add_group(Json& json, const GroupSummary& g) {
   json["throughput"] = throughput(g);
 }
 
+/// A figure per million tokens exists only where tokens are what comes out.
+Json tokens_only(const std::optional<std::string>& unit, const std::optional<Dollars>& value) {
+  return unit == "tokens" ? or_null(value) : Json();
+}
+
 Json cost_line(const PoolSummary& pool) {
   std::optional<double> per_hour;
   if (pool.cost.price_per_device) {
@@ -95,7 +101,9 @@ Json cost_line(const PoolSummary& pool) {
           {"per_device_hour_usd", or_null(pool.cost.price_per_device)},
           {"per_hour_usd", or_null(per_hour)},
           {"total_usd", or_null(pool.cost.total)},
-          {"per_million_output_tokens_usd", or_null(pool.per_million_output_tokens)}};
+          {"unit", pool.facts.unit},
+          {"per_million_output_units_usd", or_null(pool.per_million_output_tokens)},
+          {"per_million_output_tokens_usd", tokens_only(pool.facts.unit, pool.per_million_output_tokens)}};
 }
 
 Json cost(const Summary& s) {
@@ -104,8 +112,11 @@ Json cost(const Summary& s) {
   return {{"total_usd", or_null(s.cost.total)},
           {"per_hour_usd", or_null(s.cost.per_hour)},
           {"per_accepted_output_usd", or_null(s.cost.per_accepted_output)},
-          {"per_million_accepted_tokens_usd", or_null(s.cost.per_million_accepted_tokens)},
-          {"per_million_output_tokens_usd", or_null(s.cost.per_million_output_tokens)},
+          {"unit", or_null(s.unit)},
+          {"per_million_accepted_units_usd", or_null(s.cost.per_million_accepted_tokens)},
+          {"per_million_output_units_usd", or_null(s.cost.per_million_output_tokens)},
+          {"per_million_accepted_tokens_usd", tokens_only(s.unit, s.cost.per_million_accepted_tokens)},
+          {"per_million_output_tokens_usd", tokens_only(s.unit, s.cost.per_million_output_tokens)},
           {"lines", lines}};
 }
 
@@ -129,6 +140,7 @@ Json class_json(const ClassSummary& c) {
 Json model_json(const GroupSummary& model) {
   Json json;
   json["name"] = model.name;
+  json["unit"] = model.unit;
   add_group(json, model);
   return json;
 }
@@ -157,9 +169,31 @@ Json use_json(const ReplicaUse& u) {
           {"stalled", u.stalled}};
 }
 
-/// Native telemetry keeps the names of the stack that it stands for, here those of vLLM's Prometheus endpoint.
-Json native(const ReplicaUse& u) {
-  return {{"vllm:num_preemptions", u.preemptions}, {"vllm:request_success", u.completed}};
+struct FigureOf {
+  const ReplicaUse& use;
+  template <class T>
+  Json operator()(T ReplicaUse::*figure) const {
+    return use.*figure;
+  }
+  Json operator()(std::optional<double> ReplicaUse::*figure) const { return or_null(use.*figure); }
+};
+
+/// Native telemetry keeps the names of the stack that it stands for: counts at the end of the run, and of the signals
+/// that routers see the highest value of any replica.
+Json native(const PoolSummary& pool) {
+  Json json = Json::object();
+  const EngineKind* const kind = engine_kind(pool.facts.telemetry);
+  if (kind == nullptr) return json;
+  const ReplicaUse& u = pool.use;
+  for (const NativeFigure& figure : kind->native)
+    json[std::string(figure.name)] = std::visit(FigureOf{u}, figure.figure);
+  const auto signal = [&](std::string_view name, const Json& most) {
+    if (!name.empty()) json[std::string(name)] = {{"max", most}};
+  };
+  signal(kind->signals.waiting, u.waiting_max);
+  signal(kind->signals.running, u.running_max);
+  signal(kind->signals.kv_use, or_null(u.kv_use_max));
+  return json;
 }
 
 Json pool_json(const PoolSummary& pool) {
@@ -171,7 +205,7 @@ Json pool_json(const PoolSummary& pool) {
                {"devices", pool.facts.replicas * pool.facts.devices_per_replica},
                {"prefix_hit_rate", or_null(pool.use.prefix_hit_rate)},
                {"gates", Json::object()},
-               {"native", native(pool.use)}};
+               {"native", native(pool)}};
   add_group(json, pool.group);
   json["use"] = use_json(pool.use);
   json["by_replica"] = Json::array();

@@ -189,12 +189,14 @@ std::string rates(const Summary& s) {
 std::string costs(const Summary& s) {
   if (!s.cost.total) return "Cost        unknown: a pool has no price\n";
   const auto per_hour = Dollars(s.cost.per_hour->value);
-  return wrapped(
-      "Cost        ",
-      fmt::format("{}/h, {} in all; {} per accepted output, {} per million output tokens, {} per million "
-                  "accepted ones",
-                  usd(per_hour), usd(*s.cost.total), or_dash(s.cost.per_accepted_output, usd),
-                  or_dash(s.cost.per_million_output_tokens, usd), or_dash(s.cost.per_million_accepted_tokens, usd)));
+  std::string text = fmt::format("{}/h, {} in all; {} per accepted output", usd(per_hour), usd(*s.cost.total),
+                                 or_dash(s.cost.per_accepted_output, usd));
+  if (s.unit) {
+    text += fmt::format(", {} per million output {}, {} per million accepted ones",
+                        or_dash(s.cost.per_million_output_tokens, usd), *s.unit,
+                        or_dash(s.cost.per_million_accepted_tokens, usd));
+  }
+  return wrapped("Cost        ", text);
 }
 
 std::string curves(const Summary& s) {
@@ -219,9 +221,15 @@ std::string engine(const Summary& s) {
                      human_count(s.events), warm_up);
 }
 
+/// "vllm: a; b. sglang: c": what each sentence is about stands once.
 std::string left_out(const Summary& s) {
-  std::string text;
-  for (const std::string& part : s.facts.fidelity) text += (text.empty() ? "" : "; ") + part;
+  std::string text, about;
+  for (const std::string& part : s.facts.fidelity) {
+    const std::string head = part.substr(0, part.find(": "));
+    const bool same = head == about && head.size() < part.size();
+    text += text.empty() ? part : same ? "; " + part.substr(head.size() + 2) : ". " + part;
+    about = head;
+  }
   return text.empty() ? text : wrapped("Left out    ", text);
 }
 

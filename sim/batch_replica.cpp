@@ -15,6 +15,8 @@ TritonArgs sessions_as_instances(const SessionArgs& args) {
   instances.dynamic_batching = false;
   instances.max_batch_size = 1;
   instances.instance_count = args.instance_count;
+  instances.passes = args.passes;
+  instances.passes_by_output = args.passes_by_output;
   return instances;
 }
 
@@ -28,6 +30,8 @@ BatchReplica::BatchReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& p
       preserve_ordering_(args.preserve_ordering),
       instances_(args.instance_count),
       max_running_(max_running(pool.engine)),
+      passes_(args.passes),
+      passes_by_output_(args.passes_by_output),
       batcher_(args) {
   report_.pool = pool_id;
   report_.instances = instances_;
@@ -129,6 +133,7 @@ void BatchReplica::start_batches(SimTime now) {
 
 void BatchReplica::start(std::vector<RequestId>& requests, SimTime now) {
   Tokens longest = 0, tokens = 0;
+  std::int64_t passes = passes_;
   for (const RequestId id : requests) {
     SchedulerState& s = table_.state(id);
     s.standing = Standing::kPrefilling;
@@ -136,12 +141,13 @@ void BatchReplica::start(std::vector<RequestId>& requests, SimTime now) {
     table_.record(id).at.first_scheduled = now;
     longest = std::max(longest, s.prompt_tokens);
     tokens += s.prompt_tokens;
+    if (passes_by_output_) passes = s.end_tokens - s.prompt_tokens;
   }
   const auto size = static_cast<std::int64_t>(requests.size());
   chunks_.assign(requests.size(), {longest, 0});
   const StepShape shape{
       .tokens = size * longest, .sampled = size, .decode_requests = 0, .decode_context = 0, .prefill = chunks_};
-  const Seconds time = pool_.curve->step(shape);
+  const Seconds time = pool_.curve->step(shape) * static_cast<double>(passes);
   batches_.push_back({std::move(requests), now, later(now, to_sim_time(time)), time.value, now, false});
   ++active_;
   running_ += size;

@@ -14,9 +14,9 @@ namespace poolcast {
 /// sessions of ONNX Runtime that run one request each.
 ///
 /// A batch is one prefill of all its requests, each padded to the longest of them; its time is the curve's for that
-/// shape. A request starts with its batch and gets its whole answer at the end of it: first and last token are one
-/// instant, whatever number of output units it asked for. Instances of Triton do not slow each other down; sessions
-/// share the cores of the replica (session_speed.h).
+/// shape, as many times as a request has passes (its tokens are counted once). A request starts with its batch and gets
+/// its whole answer at the end of it: first and last token are one instant, whatever number of output units it asked
+/// for. Instances of Triton do not slow each other down; sessions share the cores of the replica (session_speed.h).
 ///
 /// A request that is timed out or cancelled leaves at once while it is in no batch, else at the end of its batch, which
 /// computes it all the same. (Triton drops a cancelled one when it comes across it; until then it fills the queue.)
@@ -64,6 +64,8 @@ class BatchReplica final : public Replica {
   bool preserve_ordering_;
   std::int64_t instances_;
   std::int64_t max_running_;
+  std::int64_t passes_;
+  bool passes_by_output_;
   TritonBatcher batcher_;
   std::deque<Running> batches_;       ///< by start
   std::vector<PrefillChunk> chunks_;  ///< scratch

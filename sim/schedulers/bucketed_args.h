@@ -34,6 +34,8 @@ struct BucketedArgs {
   double compile_seconds_per_token = 0.0;  ///< more for a larger bucket
   bool compile_cache = false;  ///< compiled programs survive: a bucket costs `cached_compile_seconds` at first use
   double cached_compile_seconds = 5.0;
+
+  bool operator==(const BucketedArgs&) const = default;
 };
 
 }  // namespace poolcast

@@ -45,6 +45,8 @@ struct SglangArgs {
   /// The max_new_tokens that a client declares is its output length times this; 1: it knows. (Poolcast's own: traces
   /// hold what was generated, not what was allowed.)
   double declared_output_factor = 1.0;
+
+  bool operator==(const SglangArgs&) const = default;
 };
 
 }  // namespace poolcast

@@ -14,6 +14,8 @@ struct TritonArgs {
     TimeoutAction timeout_action = TimeoutAction::kReject;
     std::int64_t default_timeout_microseconds = 0;  ///< 0 = none
     std::int64_t max_queue_size = 0;                ///< 0 = no limit
+
+    bool operator==(const QueuePolicy&) const = default;
   };
 
   std::int64_t max_batch_size = 4;
@@ -27,6 +29,10 @@ struct TritonArgs {
   std::vector<QueuePolicy> priority_queue_policy;  ///< by level - 1; empty or as many as levels
   std::int64_t instance_count = 1;                 ///< instances of one replica, each runs one batch at a time
   std::int64_t max_tokens = 512;                   ///< longest input; shorter ones are padded to the longest of a batch
+  std::int64_t passes = 1;                         ///< equal passes of a request: the steps of an image
+  bool passes_by_output = false;  ///< as many as its output says, with max_batch_size 1: the steps of a training job
+
+  bool operator==(const TritonArgs&) const = default;
 };
 
 /// ONNX Runtime sessions without a server: no batching, one request on one session thread at a time.
@@ -36,6 +42,10 @@ struct SessionArgs {
   std::int64_t physical_cores = 1;        ///< of the replica's device
   bool allow_spinning = true;             ///< idle workers of one session steal cores from the others
   std::int64_t max_tokens = 512;
+  std::int64_t passes = 1;        ///< as in TritonArgs
+  bool passes_by_output = false;  ///< as in TritonArgs
+
+  bool operator==(const SessionArgs&) const = default;
 };
 
 }  // namespace poolcast

@@ -24,6 +24,8 @@ struct VllmArgs {
   double watermark = 0.0;                  ///< share of num_gpu_blocks kept free at admission
   bool enable_prefix_caching = false;
   Fidelity fidelity = Fidelity::kMended;
+
+  bool operator==(const VllmArgs&) const = default;
 };
 
 }  // namespace poolcast

@@ -155,7 +155,7 @@ TEST_CASE("a model without a name is an error") {
 TEST_CASE("a model without a shape, where the KV blocks are to be computed is an error") {
   CHECK(
       fault("    shape: llama-3.1-8b\n", "") ==
-      R"(s.yaml:22:5: pools[0]: model "chat" has no shape; without it the KV blocks are unknown, so state num_gpu_blocks_override
+      R"(s.yaml:22:5: pools[0]: model "chat" has no shape; without it the size of the KV cache is unknown, so state num_gpu_blocks_override
   - name: a
     ^)");
 }

@@ -116,16 +116,6 @@ TEST_CASE("an engine version that the catalog does not have is an error") {
                                   ^ did you mean "0.19"?)");
 }
 
-TEST_CASE("an engine kind that is not modelled yet") {
-  CHECK(fault(R"({kind: vllm, version: "0.19", args: {max_num_seqs: 64, max_num_batched_tokens: 8192}}
-    curves)",
-              R"({kind: sglang, version: "0.5"}
-    curves)") ==
-        R"(s.yaml:27:20: pools[0].engine.kind: the engine kind sglang is known but not modelled yet
-    engine: {kind: sglang, version: "0.5"}
-                   ^)");
-}
-
 TEST_CASE("an unknown engine kind is an error") {
   CHECK(fault(R"({kind: vllm, version: "0.19", args: {max_num_seqs: 64, max_num_batched_tokens: 8192}}
     curves)",
@@ -167,14 +157,14 @@ TEST_CASE("an engine argument in both spellings is an error") {
                                                                    ^)");
 }
 
-TEST_CASE("prefix caching is not modelled yet") {
+TEST_CASE("speculative decoding is not modelled yet") {
   CHECK(
       fault(R"(max_num_seqs: 64, max_num_batched_tokens: 8192}}
     curves)",
-            R"(max_num_seqs: 64, max_num_batched_tokens: 8192, enable_prefix_caching: true}}
+            R"(max_num_seqs: 64, max_num_batched_tokens: 8192, num_speculative_tokens: 3}}
     curves)") ==
-      R"(s.yaml:27:121: pools[0].engine.args.enable_prefix_caching: enable_prefix_caching is known but not modelled yet; leave it out or turn it off
-s: 64, max_num_batched_tokens: 8192, enable_prefix_caching: true}}
+      R"(s.yaml:27:122: pools[0].engine.args.num_speculative_tokens: num_speculative_tokens is known but not modelled yet; leave it out or turn it off
+: 64, max_num_batched_tokens: 8192, num_speculative_tokens: 3}}
                                                             ^)");
 }
 

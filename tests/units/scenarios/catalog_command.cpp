@@ -36,7 +36,7 @@ TEST_CASE("without a name the catalog lists accelerators, models, engines and pr
   CHECK_THAT(all.text, Contains("h100-sxm                989         1979         80   3.35        450      700\n"));
   CHECK_THAT(all.text, Contains("xeon-6980p          missing      missing    missing  0.845    missing      500\n"));
   CHECK_THAT(all.text, Contains("llama-3.1-70b       70.6 B  70.6 B      80    8192   131072             320 KiB\n"));
-  CHECK_THAT(all.text, Contains("vllm   0.19, mainline-2026-08-17\n"));
+  CHECK_THAT(all.text, Contains("  vllm                                             0.19, mainline-2026-08-17\n"));
   CHECK_THAT(all.text, Contains("AWS/p5.48xlarge"));
   CHECK(catalog("prices").text.size() < all.text.size());
 }
@@ -71,6 +71,12 @@ TEST_CASE("an engine's defaults are shown for the device and use that are asked 
   CHECK_THAT(catalog("vllm --offline").text, Contains("max_num_batched_tokens        16384 [1]\n"));
   CHECK_THAT(catalog("vllm --on l40s").text, Contains("max_num_batched_tokens        2048 [1]\n"));
   CHECK_THAT(catalog("vllm").text, Contains("max_num_seqs                  missing (both logs at hand set it)\n"));
+  CHECK_THAT(catalog("sglang").text, Contains("chunked_prefill_size          8192 (-1 is off) [1]\n"));
+  CHECK_THAT(catalog("sglang --on b200-sxm").text, Contains("chunked_prefill_size          16384 (-1 is off) [1]\n"));
+  CHECK_THAT(catalog("tensorrt-llm").text, Contains("max_seq_len                   context limit of the model [1]\n"));
+  CHECK_THAT(catalog("bucketed").text, Contains("bucketed neuron-2026-07-28: arguments"));
+  CHECK_THAT(catalog("triton").text, Contains("preferred_batch_size          max_batch_size alone"));
+  CHECK_THAT(catalog("session").text, Contains("physical_cores                missing"));
 }
 
 TEST_CASE("an unknown name is an error that suggests the nearest") {

@@ -169,34 +169,35 @@ TEST_CASE("vLLM's defaults follow device, memory and usage") {
     const auto defaults =
         catalog().engine_defaults("vllm", "mainline-2026-08-17", accelerator(expected.device), expected.usage);
     REQUIRE(defaults);
-    CHECK(defaults->args.max_num_seqs == expected.seqs);
-    CHECK(defaults->args.max_num_batched_tokens == expected.tokens);
+    CHECK(std::get<VllmArgs>(defaults->settings.args).max_num_seqs == expected.seqs);
+    CHECK(std::get<VllmArgs>(defaults->settings.args).max_num_batched_tokens == expected.tokens);
     CHECK(defaults->missing.empty());
   }
   // On CPUs both grow with the world size.
   const auto two =
       catalog().engine_defaults("vllm", "mainline-2026-08-17", accelerator("xeon-6980p"), EngineUsage::kApi, 2);
-  CHECK(two->args.max_num_seqs == 256);
-  CHECK(two->args.max_num_batched_tokens == 4096);
+  CHECK(std::get<VllmArgs>(two->settings.args).max_num_seqs == 256);
+  CHECK(std::get<VllmArgs>(two->settings.args).max_num_batched_tokens == 4096);
   CHECK(two->find("max_num_seqs")->default_value == "256");
 }
 
 TEST_CASE("the rest of vLLM's defaults is that of its version") {
   const auto now = catalog().engine_defaults("vllm", "mainline-2026-08-17", accelerator("h100-sxm"));
   REQUIRE(now);
-  CHECK(now->gpu_memory_utilization == 0.92);
-  CHECK(now->args.block_size == 16);
-  CHECK(now->args.enable_chunked_prefill);
-  CHECK(now->args.scheduler_reserve_full_isl);
-  CHECK(now->args.watermark == 0);
-  CHECK(now->args.policy == VllmArgs::Policy::kFcfs);
+  CHECK(now->settings.memory_share == 0.92);
+  CHECK(std::get<VllmArgs>(now->settings.args).block_size == 16);
+  CHECK(std::get<VllmArgs>(now->settings.args).enable_chunked_prefill);
+  CHECK(std::get<VllmArgs>(now->settings.args).scheduler_reserve_full_isl);
+  CHECK(std::get<VllmArgs>(now->settings.args).watermark == 0);
+  CHECK(std::get<VllmArgs>(now->settings.args).policy == VllmArgs::Policy::kFcfs);
   CHECK(now->find("watermark") != nullptr);
-  CHECK_FALSE(now->find("enable_prefix_caching")->modelled);
+  CHECK(now->find("enable_prefix_caching")->modelled);
+  CHECK_FALSE(now->find("async_scheduling")->modelled);
 
   const auto older = catalog().engine_defaults("vllm", "0.19.0", accelerator("h100-sxm"));
   REQUIRE(older);
   CHECK(older->version == "0.19");
-  CHECK(older->gpu_memory_utilization == 0.9);
+  CHECK(older->settings.memory_share == 0.9);
   CHECK(older->find("watermark") == nullptr);
   CHECK(older->missing == std::vector<std::string>{"max_num_seqs", "max_num_batched_tokens"});
   CHECK_FALSE(older->find("max_num_seqs")->default_value);
@@ -208,9 +209,11 @@ TEST_CASE("an engine or a version that no table answers for is not guessed") {
   CHECK_FALSE(catalog().engine_defaults("vllm", "0.190", h100));
   CHECK_FALSE(catalog().engine_defaults("vllm", "0.1", h100));
   CHECK_FALSE(catalog().engine_defaults("sglang", "0.19", h100));
-  CHECK(catalog().engine_kinds() == std::vector<std::string_view>{"vllm"});
+  CHECK(catalog().engine_kinds() ==
+        std::vector<std::string_view>{"vllm", "sglang", "tensorrt-llm", "bucketed", "triton", "session"});
   CHECK(catalog().engine_versions("vllm") == std::vector<std::string_view>{"0.19", "mainline-2026-08-17"});
-  CHECK(catalog().engine_versions("sglang").empty());
+  CHECK(catalog().engine_versions("sglang") == std::vector<std::string_view>{"mainline-2026-07-20"});
+  CHECK(catalog().engine_versions("tgi").empty());
 }
 
 TEST_CASE("Llama-3.1-70B fits on eight H100 and not on one") {

@@ -30,10 +30,10 @@ TEST_CASE("what a scenario leaves out takes its default") {
   CHECK(b.replicas == 1);
   CHECK(b.layout.tp == 1);
   CHECK(b.max_pending_requests == INT64_MAX);
-  CHECK(b.engine.args.block_size == 16);
-  CHECK(b.engine.args.enable_chunked_prefill);
-  CHECK(b.engine.args.policy == VllmArgs::Policy::kFcfs);
-  CHECK(b.engine.gpu_memory_utilization == 0.9);
+  CHECK(b.engine.vllm().block_size == 16);
+  CHECK(b.engine.vllm().enable_chunked_prefill);
+  CHECK(b.engine.vllm().policy == VllmArgs::Policy::kFcfs);
+  CHECK(b.engine.settings.memory_share == 0.9);
   CHECK_FALSE(b.engine.offline);
   CHECK(std::get<RooflineOptions>(b.curves).weights == Precision::kBf16);
   CHECK(std::get<RooflineOptions>(b.curves).table_tokens == 8192);
@@ -81,9 +81,9 @@ TEST_CASE("an engine version that is not quoted is read as it is written") {
 TEST_CASE("an engine argument may have dashes or underscores") {
   const Scenario scenario =
       loaded(changed("{max_num_seqs: 64,", "{max-num-seqs: 32, scheduling-policy: priority, block-size: 32,"));
-  CHECK(scenario.pools[0].engine.args.max_num_seqs == 32);
-  CHECK(scenario.pools[0].engine.args.policy == VllmArgs::Policy::kPriority);
-  CHECK(scenario.pools[0].engine.args.block_size == 32);
+  CHECK(scenario.pools[0].engine.vllm().max_num_seqs == 32);
+  CHECK(scenario.pools[0].engine.vllm().policy == VllmArgs::Policy::kPriority);
+  CHECK(scenario.pools[0].engine.vllm().block_size == 32);
 }
 
 TEST_CASE("an engine argument without effect is accepted and told") {
@@ -95,17 +95,17 @@ TEST_CASE("an engine argument without effect is accepted and told") {
 TEST_CASE("KV blocks come from memory arithmetic unless the file states them") {
   const Scenario computed = loaded(sound_scenario());
   REQUIRE(computed.pools[0].kv_memory.has_value());
-  CHECK(computed.pools[0].engine.args.num_gpu_blocks == computed.pools[0].kv_memory->num_gpu_blocks);
-  CHECK(computed.pools[0].engine.args.num_gpu_blocks > 20'000);
+  CHECK(computed.pools[0].engine.vllm().num_gpu_blocks == computed.pools[0].kv_memory->num_gpu_blocks);
+  CHECK(computed.pools[0].engine.vllm().num_gpu_blocks > 20'000);
   const Scenario stated = loaded(changed("{max_num_seqs: 64,", "{max_num_seqs: 64, num_gpu_blocks_override: 2588,"));
-  CHECK(stated.pools[0].engine.args.num_gpu_blocks == 2588);
+  CHECK(stated.pools[0].engine.vllm().num_gpu_blocks == 2588);
 }
 
 TEST_CASE("narrower KV leaves room for more blocks") {
   const auto blocks = [](const std::string& dtype) {
     return loaded(changed("{max_num_seqs: 64,", "{max_num_seqs: 64, kv_cache_dtype: " + dtype + ","))
         .pools[0]
-        .engine.args.num_gpu_blocks;
+        .engine.vllm().num_gpu_blocks;
   };
   CHECK(blocks("fp8") == Approx(2.0 * static_cast<double>(blocks("auto"))).margin(1));
 }
@@ -116,9 +116,9 @@ TEST_CASE("a KV cache smaller than the longest request is told") {
 }
 
 TEST_CASE("max_model_len is the model's limit, or the contract's where that is lower") {
-  CHECK(loaded(sound_scenario()).pools[0].engine.args.max_model_len == 8192);
-  CHECK(loaded(changed("limits: {context: 8192}", "on_too_long: reject")).pools[0].engine.args.max_model_len == 131072);
-  CHECK(loaded(changed("{pool: b}", "{pool: b, limits: {context: 4096}}")).pools[1].engine.args.max_model_len == 4096);
+  CHECK(loaded(sound_scenario()).pools[0].engine.vllm().max_model_len == 8192);
+  CHECK(loaded(changed("limits: {context: 8192}", "on_too_long: reject")).pools[0].engine.vllm().max_model_len == 131072);
+  CHECK(loaded(changed("{pool: b}", "{pool: b, limits: {context: 4096}}")).pools[1].engine.vllm().max_model_len == 4096);
 }
 
 TEST_CASE("evidence that is only recorded is told") {
@@ -138,7 +138,7 @@ TEST_CASE("a model needs no shape where nothing is computed from it") {
   text.replace(text.find("curves: roofline"), 16, "curves: {step_fit: {base: 5 ms, range: {batch: 9}}}");
   const Scenario scenario = loaded(text);
   CHECK(std::get<StepFit>(scenario.pools[0].curves).max_decode_requests == 9);
-  CHECK(scenario.pools[1].engine.args.num_gpu_blocks == 9999);
+  CHECK(scenario.pools[1].engine.vllm().num_gpu_blocks == 9999);
   CHECK_FALSE(scenario.pools[0].kv_memory.has_value());
 }
 

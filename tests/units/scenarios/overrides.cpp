@@ -86,7 +86,7 @@ TEST_CASE("options reach keys that the file leaves to their defaults") {
       {"pools.a.engine.args.block_size=32", "pools.b.curves.roofline.memory_efficiency=50 %",
        "pools.a.accelerator.memory_bandwidth=4 TB/s", "models.shape.layers=16", "routing.pools.b.policy=random",
        "measure.until=1 h", "models.contract.classes.fast.objectives.tpot.p99.9=50 ms", "workload.max_concurrency=4"});
-  CHECK(scenario.pools[0].engine.args.block_size == 32);
+  CHECK(scenario.pools[0].engine.vllm().block_size == 32);
   CHECK(std::get<RooflineOptions>(scenario.pools[1].curves).memory_efficiency == 0.5);
   CHECK(scenario.pools[0].accelerator.memory_bandwidth.value->value == 4e12);
   CHECK(scenario.pools[0].accelerator.name == "h100-sxm");

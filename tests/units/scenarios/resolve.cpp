@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "scenarios/build.h"
+#include "scenarios/engines/engine_kind.h"
 #include "tests/support/scenario_text.h"
 #include "tests/support/temporary_folder.h"
 
@@ -11,21 +12,6 @@ using namespace poolcast;
 using namespace poolcast::testing;
 
 namespace {
-
-void check_same(const VllmArgs& a, const VllmArgs& b) {
-  CHECK(a.max_num_seqs == b.max_num_seqs);
-  CHECK(a.max_num_batched_tokens == b.max_num_batched_tokens);
-  CHECK(a.max_model_len == b.max_model_len);
-  CHECK(a.block_size == b.block_size);
-  CHECK(a.num_gpu_blocks == b.num_gpu_blocks);
-  CHECK(a.enable_chunked_prefill == b.enable_chunked_prefill);
-  CHECK(a.long_prefill_token_threshold == b.long_prefill_token_threshold);
-  CHECK(a.policy == b.policy);
-  CHECK(a.enable_prefix_caching == b.enable_prefix_caching);
-  CHECK(a.fidelity == b.fidelity);
-  CHECK(a.scheduler_reserve_full_isl == b.scheduler_reserve_full_isl);
-  CHECK(a.watermark == b.watermark);
-}
 
 void check_same(const StepCurve& a, const StepCurve& b) {
   const std::vector<PrefillChunk> chunks = {{512, 0}, {64, 4096}};
@@ -47,7 +33,7 @@ void check_same(const PoolSpec& a, const PoolSpec& b) {
   CHECK(a.devices_per_replica == b.devices_per_replica);
   CHECK(a.max_pending_requests == b.max_pending_requests);
   CHECK(a.price_per_replica.value == b.price_per_replica.value);
-  check_same(std::get<VllmArgs>(a.engine), std::get<VllmArgs>(b.engine));
+  CHECK((a.engine == b.engine));
   check_same(*a.curve, *b.curve);
 }
 
@@ -300,11 +286,159 @@ routing:
 measure: {warm_up: {time: 1 min, requests: 5}, until: 2 h}
 )";
 
+/// Every argument of the other engines at another value than its default.
+const char* const kEngines = R"(
+version: 1
+workload:
+  - {model: text, synth: {requests: 10, arrivals: {rate: 5/s}, prompt_tokens: 100, output_tokens: 20}}
+  - {model: vectors, synth: {requests: 10, arrivals: {rate: 5/s}, prompt_tokens: 100}}
+  - {model: pictures, closed_loop: {users: 2, requests: 10, prompt_tokens: 100}}
+  - {model: jobs, closed_loop: {users: 2, requests: 10, prompt_tokens: 4096, output_tokens: 500}}
+models:
+  - name: text
+    shape: llama-3.1-8b
+    contract: {limits: {context: 8192}}
+    implementations: [{pool: sglang}, {pool: trt}, {pool: tpu}, {pool: neuron}, {pool: jetstream}]
+  - {name: vectors, task: embed, shape: {base: llama-3.1-8b, layers: 4}, contract: {limits: {context: 1000}}, implementations: [{pool: triton}, {pool: session}]}
+  - {name: pictures, task: image, steps: 28, contract: {limits: {context: 5000}}, implementations: {pool: painter}}
+  - {name: jobs, task: train, contract: {limits: {context: 5000}}, implementations: {pool: trainer}}
+pools:
+  - name: sglang
+    accelerator: h100-sxm
+    price: none
+    engine:
+      kind: sglang
+      version: mainline-2026-07-20
+      fidelity: upstream
+      args: {max-total-tokens: 30000, mem_fraction_static: 0.7, kv_cache_dtype: fp8_e4m3, context_length: 4000, page_size: 16,
+             max_running_requests: 99, chunked_prefill_size: 1600, max_prefill_tokens: 3000, prefill_max_requests: 7,
+             schedule_policy: lof, schedule_conservativeness: 0.4, enable_mixed_chunk: true, disable_overlap_schedule: true,
+             disable_radix_cache: true, radix_eviction_policy: slru, retraction_policy: priority,
+             enable_priority_scheduling: true, schedule_low_priority_values_first: true, disable_priority_preemption: true,
+             priority_scheduling_preemption_threshold: 3, SGLANG_INIT_NEW_TOKEN_RATIO: 0.6,
+             SGLANG_MIN_NEW_TOKEN_RATIO_FACTOR: 0.2, SGLANG_NEW_TOKEN_RATIO_DECAY_STEPS: 500, SGLANG_RETRACT_DECODE_STEPS: 10,
+             SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION: 2048, IN_BATCH_PREFIX_CACHING_CHECK_THRESHOLD: 16,
+             IN_BATCH_PREFIX_CACHING_DEPRIORITIZE_THRESHOLD: 17, random_seed: 5, declared_output_factor: 2.5, tp-size: 1,
+             enable-lora: false, disaggregation-mode: "null", stream_interval: 4}
+  - name: trt
+    accelerator: h100-sxm
+    price: none
+    engine:
+      kind: tensorrt-llm
+      version: main-2026-05
+      args:
+        max_batch_size: 64
+        max_num_tokens: 4000
+        max_seq_len: 5000
+        enable_chunked_prefill: true
+        disable_overlap_scheduler: true
+        batch_wait_timeout_iters: 3
+        batch_wait_max_tokens_ratio: 0.5
+        kv_cache_config: {tokens_per_block: 64, max_tokens: 99999, free_gpu_memory_fraction: 0.5, dtype: fp8, enable_block_reuse: false,
+                          enable_partial_reuse: false, host_cache_size: 0}
+        scheduler_config: {capacity_scheduler_policy: STATIC_BATCH, context_chunking_policy: EQUAL_PROGRESS,
+                           waiting_queue_policy: priority, enable_prefix_aware_scheduling: false}
+        cuda_graph_config: {batch_sizes: [1, 2, 4], enable_padding: true}
+  - name: tpu
+    accelerator: tpu-v6e
+    layout: {tp: 4}
+    price: none
+    engine:
+      kind: bucketed
+      version: vllm-tpu-2026-08-22
+      args: {flavour: vllm-tpu, max_num_seqs: 100, max_num_batched_tokens: 1000, max_model_len: 4096, block_size: 32,
+             num_gpu_blocks_override: 3000, gpu_memory_utilization: 0.8, kv_cache_dtype: fp8, long_prefill_token_threshold: 300,
+             scheduler_reserve_full_isl: false, enable_prefix_caching: false, MIN_TOKEN_BUCKET: 32,
+             VLLM_TPU_BUCKET_PADDING_GAP: 256, MIN_NUM_SEQS: 4, compilation_sizes: [48, 300], SKIP_JAX_PRECOMPILE: true,
+             compile_time: 30 s, compile_time_per_token: 2 ms, compile_cache: true, cached_compile_time: 700 ms}
+  - name: neuron
+    accelerator: trainium2
+    layout: {tp: 4}
+    price: none
+    engine:
+      kind: bucketed
+      version: neuron-2026-07-28
+      args: {max_num_seqs: 8, max_context_length: 2000, max_model_len: 4096,
+             override_neuron_config: {enable_bucketing: false, context_encoding_buckets: [500, 2000],
+                                      token_generation_buckets: [1000, 4096], token_generation_batches: [2, 8]}}
+  - name: jetstream
+    accelerator: tpu-v5e
+    layout: {tp: 8}
+    price: none
+    engine:
+      kind: bucketed
+      version: jetstream-2026-01-05
+      args: {max_concurrent_decodes: 24, max_target_length: 2048, max_prefill_length: 1024, prefill_buckets: [64, 1024],
+             enable_model_warmup: true, compile_time: 20 s, compile_time_per_token: 1 ms, compile_cache: true,
+             cached_compile_time: 1 s}
+  - name: triton
+    accelerator: xeon-6980p
+    price: none
+    engine:
+      kind: triton
+      version: core-2026-06-09
+      args:
+        backend: onnxruntime
+        max_batch_size: 16
+        dynamic_batching:
+          preferred_batch_size: [4, 8]
+          max_queue_delay_microseconds: 500
+          preserve_ordering: true
+          priority_levels: 2
+          default_priority_level: 1
+          default_queue_policy: {timeout_action: DELAY, default_timeout_microseconds: 1000, max_queue_size: 50}
+          priority_queue_policy: {1: {max_queue_size: 9}, 2: {default_timeout_microseconds: 7}}
+        instance_group: [{count: 3, kind: KIND_CPU}]
+        max_tokens: 900
+    curves: {step_fit: {base: 8 ms, per_token: 2 us}}
+  - name: session
+    accelerator: xeon-6980p
+    price: none
+    engine: {kind: session, version: onnxruntime-2025, args: {instance_count: 4, intra_op_num_threads: 16, physical_cores: 128,
+             session.intra_op.allow_spinning: false, max_tokens: 800}}
+    curves: {step_fit: {base: 8 ms, per_token: 2 us}}
+  - name: painter
+    accelerator: l40s
+    price: none
+    engine: {kind: triton, version: core-2026-06-09, args: {backend: onnxruntime, dynamic_batching: true, max_batch_size: 2,
+             preferred_batch_size: [2], max_queue_delay_microseconds: 1, preserve_ordering: true, priority_levels: 1,
+             default_priority_level: 1, default_queue_policy: {max_queue_size: 1}, priority_queue_policy: {1: {}},
+             instance_group: {count: 2}, max_tokens: 4999}}
+    curves: {step_fit: {base: 8 ms, per_token: 2 us}}
+  - name: trainer
+    accelerator: h100-sxm
+    layout: {tp: 8}
+    price: none
+    engine: {kind: session, version: onnxruntime-2025, args: {instance_count: 2, intra_op_num_threads: 1, physical_cores: 2,
+             allow_spinning: false, max_tokens: 4998}}
+    curves: {step_fit: {base: 800 ms}}
+)";
+
 }  // namespace
 
 TEST_CASE("the resolved scenario gives the same simulation") { check_round_trip(sound_scenario()); }
 
 TEST_CASE("the resolved scenario gives the same simulation whatever it states") { check_round_trip(kEverything); }
+
+TEST_CASE("the resolved scenario gives the same simulation of every engine, whatever its arguments") {
+  check_round_trip(kEngines);
+  for (const char* name : {"engines_side_by_side.yaml", "one_pass.yaml"}) {
+    check_round_trip(read_text_file(std::string(POOLCAST_SOURCE_DIR "/scenarios/examples/") + name));
+  }
+}
+
+TEST_CASE("no engine argument of the resolved scenario keeps its default, so that each is seen to survive") {
+  const Scenario scenario = loaded(kEngines);
+  for (const PoolEntry& pool : scenario.pools) {
+    const auto defaults = source_catalog().engine_defaults(pool.engine.kind, pool.engine.version, pool.accelerator);
+    for (const std::string& name : pool.engine.modelled) {
+      CAPTURE(pool.name, name);
+      const EngineArgument& argument = *engine_kind(pool.engine.kind)->find(name);
+      if (argument.of_version) continue;
+      CHECK(argument.text(pool.engine.settings) != argument.text(defaults->settings));
+    }
+  }
+}
 
 TEST_CASE("the resolved scenario gives the same simulation of latent attention") {
   std::string text = changed("shape: llama-3.1-8b", "shape: {base: deepseek-v3, layers: 9}");
