@@ -28,6 +28,8 @@ struct TensorrtLlmArgs {
   bool disable_overlap_scheduler = false;
   std::int64_t batch_wait_timeout_iters = 0;  ///< steps for which prompts may be held back; 0 = never
   double batch_wait_max_tokens_ratio = 0.0;   ///< … while the step would hold less than this share of max_num_tokens
+
+  bool operator==(const TensorrtLlmArgs&) const = default;
 };
 
 }  // namespace poolcast
