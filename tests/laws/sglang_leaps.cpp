@@ -86,7 +86,11 @@ SimulationSpec sglang_world(std::uint64_t seed, Fidelity fidelity) {
   for (PoolSpec& pool : spec.pools) {
     pool.engine = maker.make(fidelity);
     auto curve = std::make_shared<KneeCurve>(dynamic_cast<const KneeCurve&>(*pool.curve));
-    curve->base *= 10;  // slow steps: requests pile up
+    curve->base *= 10;    // slow steps: requests pile up
+    if (seed % 3 == 0) {  // steps of whole milliseconds, so that arrivals meet their ends
+      curve->base = 1e-3 * static_cast<double>(1 + seed % 4);
+      curve->per_token = curve->per_request = curve->per_context = curve->beyond = curve->per_pair = 0;
+    }
     pool.curve = curve;
   }
   return spec;

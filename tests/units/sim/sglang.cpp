@@ -163,6 +163,22 @@ TEST_CASE("under SGLang's overlap loop users see the same times, and a request t
   }
 }
 
+TEST_CASE("a step of SGLang's overlap loop is as long as the batch that it decodes, ended requests included") {
+  for (const bool overlap : {false, true}) {
+    auto curve = std::make_shared<KneeCurve>();
+    curve->base = curve->per_request = 1e-3;
+    curve->per_token = curve->per_context = curve->beyond = curve->per_pair = 0;
+    SimulationSpec spec = one_pool(curve);
+    spec.pools[0].engine = arguments(1000, overlap);
+    add_list(spec, {arrival(0, 10, 2), arrival(0, 10, 5)});
+    Recorder recorder;
+    simulate(std::move(spec), {&recorder});
+    CHECK(recorder.records[0].ended == 4 * kMs);  // 1 ms of prefill, 3 ms for two
+    // 2 ms for one; under the overlap loop the third token still takes 3.
+    CHECK(recorder.records[1].ended == (overlap ? 11 : 10) * kMs);
+  }
+}
+
 // scheduler.py, "is_retracted": the token under way is thrown away and produced again later.
 TEST_CASE("a token that SGLang's overlap loop throws away was never seen by its user") {
   SglangArgs args = arguments(60, true);
