@@ -2,16 +2,8 @@
 #include "sim/schedulers/sglang.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace poolcast {
-namespace {
-
-/// Tokens that are like no other: positions that no content reaches.
-constexpr std::int64_t kOwn = std::int64_t{1} << 62;
-constexpr Tokens kEndless = std::int64_t{1} << 60;
-
-}  // namespace
 
 void SglangScheduler::Batch::clear() {
   kind = Kind::kIdle;
@@ -34,134 +26,6 @@ SglangScheduler::SglangScheduler(const SglangArgs& args, RequestTable& table, st
       adder_(args_, jobs_, memory_),
       decodes_(args.page_size, table, groups),
       ratio_(init_ratio_) {}
-
-// ---------------------------------------------------------------- requests come and go
-
-void SglangScheduler::enqueue(RequestId id) {
-  const SchedulerState& s = table_.state(id);
-  const Tokens output = s.end_tokens - s.prompt_tokens;
-  const double declared = std::ceil(static_cast<double>(output) * args_.declared_output_factor);
-  enqueue(id, {std::max(output, static_cast<Tokens>(declared)), false});
-}
-
-void SglangScheduler::enqueue(RequestId id, const Declared& declared) {
-  const Job j = jobs_.create();
-  SglangJob& job = jobs_[j];
-  SchedulerState& s = table_.state(id);
-  s.standing = Standing::kWaiting;
-  s.previous = j;
-  job.id = id;
-  job.prompt = s.prompt_tokens;
-  job.priority = s.priority;
-  job.ignore_eos = declared.ignore_eos;
-  const Tokens longest = std::min(args_.context_length - 1, args_.max_total_num_tokens - 1);
-  job.max_new =
-      std::max<Tokens>(0, std::min({declared.max_new, longest - job.prompt - 1,
-                                    args_.max_total_num_tokens - memory_.ceil(job.prompt) - args_.page_size - 1}));
-  const Tokens output = s.end_tokens - s.prompt_tokens;
-  job.end = std::max<Tokens>(1, declared.ignore_eos ? job.max_new : std::min(output, job.max_new));
-
-  const bool too_long = job.prompt >= longest - 5;
-  if (too_long && args_.allow_auto_truncate) job.prompt = longest - 5;
-  const Content& content = table_.content(id);
-  const std::uint64_t own = own_ids_++;
-  job.content.clear();
-  Tokens left = job.prompt;
-  for (const Segment& segment : content.prompt) {
-    if (left == 0) break;
-    job.content.push_back({segment.id, segment.start, std::min(segment.tokens, left)});
-    left -= job.content.back().tokens;
-  }
-  if (left > 0) job.content.push_back({own, kOwn, left});
-  const Segment outputs{content.output, 0, kEndless};
-  job.content.push_back(content.output != 0 ? outputs : Segment{own, kOwn + job.prompt, kEndless});
-  if (too_long && !args_.allow_auto_truncate) {  // rejected: one token in its place, which ends as aborted
-    job.rejected = true;
-    job.prompt = job.end = 1;
-    job.content = {{UINT64_MAX, kOwn, 1}, {own, kOwn + 1, kEndless}};
-  }
-  s.tokens = s.prompt_tokens = job.prompt;
-  s.end_tokens = job.prompt + job.end;
-  without_output_ += job.max_new == 0;
-  ++live_;
-  put_back(j);
-}
-
-/// To the end of the waiting queue.
-void SglangScheduler::put_back(Job j) {
-  jobs_[j].entry = entries_++;
-  waiting_.push_back(j);
-}
-
-void SglangScheduler::forget(Job j) {
-  finished_held_ -= jobs_[j].finished;
-  without_output_ -= jobs_[j].max_new == 0;
-  jobs_.give_back(j);
-}
-
-void SglangScheduler::abort(RequestId id) {
-  SchedulerState& s = table_.state(id);
-  const Job j = s.previous;
-  SglangJob& job = jobs_[j];
-  --live_;
-  const bool decoding = s.standing == Standing::kDecoding;
-  if (decoding) {
-    decodes_.leave(id);
-    job.decoding = false;
-    job.outputs = s.tokens - s.prompt_tokens;
-    job.committed = s.computed;
-  }
-  const bool held = s.standing != Standing::kWaiting;
-  s.standing = Standing::kGone;
-  if (decoding) return finish_job(j);
-  if (!held) {
-    std::erase(waiting_, j);
-    std::erase(lost_, j);
-    return forget(j);
-  }
-  // Its prompt is partly prefilled.
-  memory_.release(job);
-  --slots_held_;
-  chunked_ = kNone;
-  job.middle_chunks = 0;
-  job.finished = true;
-  ++finished_held_;
-  if (std::find(last_.prefill.begin(), last_.prefill.end(), j) == last_.prefill.end()) forget(j);
-}
-
-std::vector<RequestId> SglangScheduler::take_all() {
-  std::vector<Job> held = running_;
-  for (const Batch* batch : {&last_, &batch_}) {
-    if (batch->kind == Kind::kIdle) continue;
-    held.insert(held.end(), batch->prefill.begin(), batch->prefill.end());
-    held.insert(held.end(), batch->decode.begin(), batch->decode.end());
-  }
-  if (chunked_ != kNone) held.push_back(chunked_);
-  held.insert(held.end(), waiting_.begin(), waiting_.end());
-  held.insert(held.end(), lost_.begin(), lost_.end());
-  std::vector<RequestId> ids;
-  for (const Job j : held) {
-    SglangJob& job = jobs_[j];
-    if (job.ended || job.finished) continue;
-    if (job.decoding) decodes_.leave(job.id);
-    table_.state(job.id).standing = Standing::kGone;
-    job.decoding = false;
-    job.finished = true;
-    ids.push_back(job.id);
-  }
-  jobs_ = {};
-  memory_ = SglangMemory(args_);
-  running_.clear();
-  waiting_.clear();
-  lost_.clear();
-  ghosts_.clear();
-  last_.clear();
-  batch_.clear();
-  chunked_ = kNone;
-  full_ = crashed_ = false;
-  slots_held_ = live_ = finished_held_ = without_output_ = 0;
-  return ids;
-}
 
 // ---------------------------------------------------------------- one pass
 
@@ -318,43 +182,10 @@ std::int64_t SglangScheduler::certain_steps(Tokens last_context) {
   return 1 + decodes_.steps_within(memory_.reachable() / args_.page_size, steps - 1);
 }
 
-// ---------------------------------------------------------------- for the reader
-
 void SglangScheduler::crash(Fault fault) {
   ++faults_[fault];
   crashed_ = true;
   batch_.kind = Kind::kCrash;
-}
-
-std::vector<Departure> SglangScheduler::departures() const {
-  static constexpr const char* kWhat[kFaults][2] = {
-      {"preempted requests that SGLang loses were put back into the queue",
-       "preempted requests were lost, as in SGLang"},
-      {"times a queue was tried again with nothing running, where SGLang's hangs",
-       "times a queue hung with nothing running, as SGLang's does"},
-      {"requests were admitted alone past a reserve that SGLang never grants", ""},
-      {"mixed batches went without their decodes for want of memory, where SGLang's process ends",
-       "replicas ended for want of memory for the decodes of a batch, as SGLang's process does"},
-      {"chunks of a prompt shrank or waited for want of memory, where SGLang's process ends",
-       "replicas ended for want of memory for a prefill, as SGLang's process does"},
-  };
-  std::vector<Departure> departures;
-  for (int fault = 0; fault < kFaults; ++fault) {
-    if (faults_[fault] > 0) departures.push_back({kWhat[fault][mended() ? 0 : 1], faults_[fault]});
-  }
-  return departures;
-}
-
-std::vector<RequestId> SglangScheduler::running_batch() const {
-  std::vector<RequestId> ids;
-  for (const Job j : running_) ids.push_back(jobs_[j].id);
-  return ids;
-}
-
-std::vector<RequestId> SglangScheduler::waiting_queue() const {
-  std::vector<RequestId> ids;
-  for (const Job j : waiting_) ids.push_back(jobs_[j].id);
-  return ids;
 }
 
 }  // namespace poolcast

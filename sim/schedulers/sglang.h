@@ -111,6 +111,12 @@ class SglangScheduler final : public Scheduler {
   /// Where it departs from SGLang (mended), or met its fault (upstream).
   enum Fault { kLost, kHung, kAlone, kMixedShort, kChunkShort, kFaults };
 
+  // sglang_requests.cpp
+  void clip(SglangJob& job, Tokens declared) const;
+  void describe(SglangJob& job, const Content& content);
+  void put_back(Job j);
+  void forget(Job j);
+
   // sglang.cpp: the loop
   const StepPlan& plan_step(bool literally);
   void pass();
@@ -129,8 +135,6 @@ class SglangScheduler final : public Scheduler {
     return std::min(args_.max_running_requests - static_cast<std::int64_t>(running_.size()), free_slots());
   }
   void filter_finished();
-  void put_back(Job j);
-  void forget(Job j);
 
   // sglang_prefill.cpp
   bool plan_prefill();
