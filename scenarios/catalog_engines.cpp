@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/error.h"
 #include "scenarios/engines/engine_kind.h"
 #include "scenarios/units.h"
 #include "scenarios/yaml_writer.h"
@@ -77,22 +78,24 @@ class DefaultsReader {
     const auto [which, value] = reader.one_of({"default", "by_device", "derived", "missing"});
     if (which == 3) {
       arg.note = value.text();
-      if (arg.modelled) defaults_.missing.push_back(name);
     } else {
       arg.source = sources_.full(reader.required("source"));
       set(arg, followed, which, value);
     }
     reader.finish();
+    if (arg.modelled && !arg.default_value) defaults_.missing.push_back(name);
     defaults_.known.push_back(std::move(arg));
   }
 
  private:
-  void set(EngineArg& arg, const EngineArgument* followed, std::size_t which, const YamlNode& value) {
+  void set(EngineArg& arg, const EngineArgument* followed, std::size_t which, const YamlNode& value) try {
     std::int64_t factor = 1;
     const YamlNode chosen = which == 1 ? by_device(value, device_, factor) : value;
     const YamlNode full = scaled(chosen, factor);
     arg.default_value = full.is_scalar() ? full.text() : flow_text(full);
     if (followed != nullptr && which != 2) followed->set(defaults_.settings, full);
+  } catch (const MissingFigure&) {
+    arg.note = "it depends on the memory of the device, which nobody states";
   }
 
   EngineDefaults& defaults_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "scenarios/engines/engine_kind.h"
 #include "scenarios/human.h"
 #include "scenarios/text_table.h"
 #include "scenarios/units.h"
@@ -80,6 +81,21 @@ std::string price_lines(const Accelerator& accelerator, const Catalog& catalog) 
     text += line("price per device", usd_per_hour(price.on_demand_per_device()) + " on demand, " + price.name());
   }
   return text.empty() ? line("price per device", kMissing) : text;
+}
+
+/// What holds for every version: tasks, names of the telemetry, and what the model of the engine leaves out.
+std::string kind_text(const EngineKind& kind, const EngineArgs& args) {
+  std::vector<std::string_view> tasks, telemetry;
+  for (const Task task : kind.tasks) tasks.emplace_back(name(task));
+  if (kind.has_telemetry == nullptr || kind.has_telemetry(args)) {
+    for (const std::string_view signal : {kind.signals.waiting, kind.signals.running, kind.signals.kv_use}) {
+      if (!signal.empty()) telemetry.push_back(signal);
+    }
+    for (const NativeFigure& figure : kind.native) telemetry.push_back(figure.name);
+  }
+  std::string text = wrapped("tasks      ", fmt::format("{}", fmt::join(tasks, ", ")));
+  if (!telemetry.empty()) text += wrapped("telemetry  ", fmt::format("{}", fmt::join(telemetry, ", ")));
+  return text + wrapped("left out   ", fmt::format("{}", fmt::join(kind.left_out, "; ")));
 }
 
 }  // namespace
@@ -188,7 +204,7 @@ std::string engine_text(const EngineDefaults& defaults, const std::string& devic
     if (!arg.modelled) value += ", no effect here";
     text += wrapped(fmt::format("  {:<30}", arg.name), notes.mark(value, arg.note, arg.source));
   }
-  return text + notes.text();
+  return text + kind_text(*engine_kind(defaults.kind), defaults.settings.args) + notes.text();
 }
 
 std::string price_text(const PriceEntry& price) {

@@ -86,11 +86,15 @@ std::int64_t tpu_page(std::int64_t max_model_len) {
   return std::clamp<std::int64_t>(power / 16, 16, 256);
 }
 
-void complete_tpu(EngineSettings& settings) {
+void complete_tpu(EngineSettings& settings, const EngineSite& site) {
+  constexpr std::int64_t kMostBuckets = 10'000;
   BucketedArgs& args = of(settings.args);
+  const std::int64_t gap = guide_of(settings, "VLLM_TPU_BUCKET_PADDING_GAP", 0);
+  if (gap > 0 && args.max_num_batched_tokens / gap > kMostBuckets) {
+    site.args.fail(fmt::format("VLLM_TPU_BUCKET_PADDING_GAP ({}) makes more than {} buckets", gap, kMostBuckets));
+  }
   if (!settings.states("block_size")) args.block_size = tpu_page(args.max_model_len);
-  args.token_buckets = tpu_token_buckets(guide_of(settings, "MIN_TOKEN_BUCKET", 16), args.max_num_batched_tokens,
-                                         guide_of(settings, "VLLM_TPU_BUCKET_PADDING_GAP", 0));
+  args.token_buckets = tpu_token_buckets(guide_of(settings, "MIN_TOKEN_BUCKET", 16), args.max_num_batched_tokens, gap);
   if (const auto more = settings.guides.find("compilation_sizes"); more != settings.guides.end()) {
     args.token_buckets.insert(args.token_buckets.end(), more->second.begin(), more->second.end());
     std::sort(args.token_buckets.begin(), args.token_buckets.end());
@@ -122,10 +126,10 @@ void complete_jetstream(EngineSettings& settings) {
   args.context_buckets = {args.max_model_len};
 }
 
-void complete(EngineSettings& settings, const EngineSite&) {
+void complete(EngineSettings& settings, const EngineSite& site) {
   switch (of(settings.args).flavour) {
     case Flavour::kTpu:
-      return complete_tpu(settings);
+      return complete_tpu(settings, site);
     case Flavour::kNeuron:
       return complete_neuron(settings);
     case Flavour::kJetstream:

@@ -145,6 +145,24 @@ TEST_CASE("a shape that compiles at its first use needs the time of a compile") 
   CHECK(tpu_fault("SKIP_JAX_PRECOMPILE: true, compile_time: 40 s") == "no error");
 }
 
+TEST_CASE("buckets are few") {
+  CHECK(tpu_fault("max_num_batched_tokens: 1000000, VLLM_TPU_BUCKET_PADDING_GAP: 1") ==
+        R"(s.yaml:32:66: pools[1].engine.args: VLLM_TPU_BUCKET_PADDING_GAP (1) makes more than 10000 buckets
+ngine: {kind: bucketed, version: vllm-tpu-2026-08-22, args: {max_num_batched_tokens: 1000000, VLLM_TPU_BUCKET_PADDING_GA
+                                                            ^)");
+}
+
+TEST_CASE("a default that depends on a memory that nobody states must be stated") {
+  CHECK(
+      fault(R"(accelerator: mi300x
+    engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 64, max_num_batched_tokens: 8192}})",
+            "accelerator: {name: own, bf16: 1 TFLOP/s, memory_bandwidth: 1 TB/s}\n"
+            "    engine: {kind: sglang, version: mainline-2026-07-20, args: {max_total_tokens: 9999}}") ==
+      R"(s.yaml:32:64: pools[1].engine.args: no source tells the default of chunked_prefill_size in sglang mainline-2026-07-20 on this device: state it
+    engine: {kind: sglang, version: mainline-2026-07-20, args: {max_total_tokens: 9999}}
+                                                               ^)");
+}
+
 TEST_CASE("programs from a compile cache need the time that they take to load") {
   CHECK(
       tpu_fault("compile_cache: true") ==

@@ -80,6 +80,13 @@ TEST_CASE("the examples run and complete their requests") {
   const Report unlike = run_example("unlike_pools.yaml", {"workload.synth.requests=2000"});
   CHECK(unlike.total().outcomes.count(Outcome::kCompleted) == unlike.total().outcomes.offered);
   for (std::size_t pool = 0; pool < 3; ++pool) CHECK(unlike.of_pool(PoolId(pool)).outcomes.offered > 100);
+  const Report engines =
+      run_example("engines_side_by_side.yaml", {"workload.synth.requests=1000", "measure.warm_up=0 s"});
+  for (std::size_t pool = 0; pool < 4; ++pool) {
+    CHECK(engines.of_pool(PoolId(pool)).outcomes.count(Outcome::kCompleted) == 250);
+  }
+  const Report passes = run_example("one_pass.yaml", {});
+  CHECK(passes.total().outcomes.count(Outcome::kCompleted) == 4066);
 }
 
 TEST_CASE("an accelerator that is swapped changes the latencies of its pool and of no other") {

@@ -35,7 +35,13 @@ ResultsHeader example_header() {
 /// A record whose every field depends on `n`, so that a swapped column or a lost row shows.
 RequestRecord example_record(std::int64_t n) {
   RequestRecord record;
-  record.at = {10 * n, 10 * n + 1, 10 * n + 2, 10 * n + 3, 10 * n + 4, 10 * n + 5, 10 * n + 6};
+  record.at.intended = 10 * n;
+  record.at.sent = 10 * n + 1;
+  record.at.routed = 10 * n + 2;
+  record.at.queued = 10 * n + 3;
+  record.at.first_scheduled = 10 * n + 4;
+  record.at.first_token = 10 * n + 5;
+  record.at.last_token = 10 * n + 6;
   record.ended = 10 * n + 7;
   record.source = SourceId(static_cast<std::uint32_t>(n % 3));
   record.row = static_cast<std::uint64_t>(n);
