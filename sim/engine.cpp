@@ -34,6 +34,7 @@ std::vector<std::unique_ptr<Replica>> make_replicas(const SimulationSpec& spec, 
 std::int64_t longest_context(const SimulationSpec& spec, const ModelSpec& model) {
   std::int64_t context = 0;
   for (const ImplementationSpec& implementation : model.implementations) {
+    if (spec.pools[implementation.pool.value].role == PoolRole::kPrefill) continue;
     const EngineArgs& engine = spec.pools[implementation.pool.value].engine;
     context = std::max(context, std::min(implementation.context_limit, max_context(engine)));
   }
@@ -51,13 +52,20 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
       gaps_(gap_tables(spec_, meter_)),
       replicas_(make_replicas(spec_, table_, gaps_)),
       clients_(spec_.sources.begin(), spec_.sources.end()),
-      events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size()),
+      events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size() + 1),
       router_(spec_, replicas_),
+      network_(spec_.topology),
       ideal_(spec_.models.size()) {
   for (const ModelSpec& model : spec_.models) context_.push_back(longest_context(spec_, model));
   for (const ClassSpec& cls : spec_.classes) {
     deadlines_.emplace_back(cls.timeout, table_);
     deadlines_.emplace_back(cls.patience, table_);
+  }
+  for (const PoolSpec& from : spec_.pools) {
+    for (const PoolSpec& to : spec_.pools) {
+      const bool apart = from.role == PoolRole::kPrefill && to.role == PoolRole::kDecode;
+      paths_.push_back(apart ? spec_.topology.path(from.node, to.node) : Path{});
+    }
   }
   for (std::uint32_t s = 0; s < clients_.size(); ++s) schedule_source(s);
 }
@@ -83,10 +91,13 @@ void Engine::handle(const EventQueue::Event& event) {
       return end_step(event.slot);
     case Phase::kDeadline:
       return deadline(event.slot - deadline_slot(0));
+    case Phase::kTransfer:
+      return land_transfers();
     case Phase::kArrival:
       return arrive(event.slot - source_slot(0));
     case Phase::kStepStart:
-      return replicas_[event.slot]->start_step(now_, events_);
+      replicas_[event.slot]->start_step(now_, events_);
+      return start_transfers(event.slot);
   }
 }
 
@@ -135,13 +146,18 @@ void Engine::send(Arrival& arrival, SourceId source) {
   s.rank = meter_.offered();
   s.group = static_cast<std::uint16_t>(r.measured ? r.cls.value : spec_.classes.size());
   router_.added(choice.pool, choice.replica);
-  replicas_[choice.replica.value]->enqueue(id, now_, events_);
+  if (choice.prefill_replica.valid()) {
+    hand_out_prompt(id, choice);
+  } else {
+    replicas_[choice.replica.value]->enqueue(id, now_, events_);
+  }
 
-  const ClassSpec& cls = spec_.classes[r.cls.value];
+  const ClassId cls_id = table_.record(id).cls;
+  const ClassSpec& cls = spec_.classes[cls_id.value];
   const SimTime allowances[] = {cls.timeout, cls.patience};
   for (std::uint32_t kind = 0; kind < 2; ++kind) {
     if (allowances[kind] == kNever) continue;
-    const std::uint32_t queue = 2 * r.cls.value + kind;
+    const std::uint32_t queue = 2 * cls_id.value + kind;
     deadlines_[queue].add(id, now_);
     schedule_deadline(queue);
   }
@@ -170,6 +186,93 @@ void Engine::schedule_source(std::uint32_t source) {
   }
 }
 
+// ---------------------------------------------------------------- prefill and decode apart
+
+void Engine::hand_out_prompt(RequestId id, const Router::Choice& choice) {
+  const RequestId leg = table_.create();
+  partner_.resize(std::max<std::size_t>(partner_.size(), std::max(id.value, leg.value) + 1));
+  partner_[id.value] = leg;
+  partner_[leg.value] = id;
+  table_.record(id).prefill_replica = choice.prefill_replica;
+  RequestRecord& r = table_.record(leg);
+  r = table_.record(id);
+  r.pool = choice.prefill_pool;
+  r.replica = choice.prefill_replica;
+  SchedulerState& s = table_.state(leg);
+  s = table_.state(id);
+  s.end_tokens = s.prompt_tokens + 1;
+  s.hand_over = true;
+  s.group = static_cast<std::uint16_t>(spec_.classes.size());
+  table_.state(id).remote = static_cast<std::int32_t>(s.prompt_tokens);
+  table_.content(leg) = table_.content(id);
+  router_.added(r.pool, r.replica);
+  replicas_[r.replica.value]->enqueue(leg, now_, events_);
+}
+
+/// The leg of a request has left its replica: with its prompt done, unless the request was given up meanwhile.
+void Engine::prompt_left(RequestId leg) {
+  const RequestId id = partner(leg);
+  const RequestRecord& prompt = table_.record(leg);
+  RequestRecord& r = table_.record(id);
+  router_.removed(prompt.pool, prompt.replica);
+  r.at.first_scheduled = prompt.at.first_scheduled;
+  r.cached_tokens = prompt.cached_tokens;
+  const bool done = table_.state(leg).standing == Standing::kHanded;
+  if (r.outcome != Outcome::kCompleted) {
+    if (!done) drop_leg(leg);  // `leave` lets go of the blocks of a prompt that is done
+    return leave(id);
+  }
+  r.at.prefilled = now_;
+  replicas_[r.replica.value]->enqueue(id, now_, events_);
+}
+
+void Engine::drop_leg(RequestId leg) {
+  const RequestId id = partner(leg);
+  partner_[id.value] = partner_[leg.value] = RequestId();
+  SchedulerState& s = table_.state(id);
+  const SchedulerState& prompt = table_.state(leg);
+  laws_.prompt_handed_over(prompt);
+  s.preemptions += prompt.preemptions;
+  s.recomputed += prompt.recomputed;
+  table_.release(leg);
+}
+
+void Engine::start_transfers(std::uint32_t replica) {
+  bool any = false;
+  for (const StepPlan::Load& load : replicas_[replica]->loads()) {
+    const RequestRecord& r = table_.record(load.id);
+    const PoolId from = table_.record(partner(load.id)).pool;
+    const double bytes = static_cast<double>(load.tokens) * spec_.pools[from.value].kv_bytes_per_token;
+    network_.start(load.id.value, paths_[from.value * spec_.pools.size() + r.pool.value], bytes, now_);
+    transfer_time_ -= now_;
+    any = true;
+  }
+  if (any) schedule_network();
+}
+
+void Engine::land_transfers() {
+  for (const std::uint64_t slot : network_.arrived(now_)) {
+    const RequestId id(static_cast<std::uint32_t>(slot));
+    RequestRecord& r = table_.record(id);
+    r.at.transferred = now_;
+    transfer_time_ += now_;
+    const RequestId leg = partner(id);
+    replicas_[r.prefill_replica.value]->release_handed(leg, now_, events_);
+    drop_leg(leg);
+    replicas_[r.replica.value]->loaded(id, now_, events_);
+  }
+  schedule_network();
+}
+
+void Engine::schedule_network() {
+  const SimTime next = network_.next();
+  if (next == kNever) {
+    events_.remove(network_slot());
+  } else {
+    events_.set(network_slot(), next, Phase::kTransfer);
+  }
+}
+
 // ---------------------------------------------------------------- deadlines
 
 void Engine::deadline(std::uint32_t queue) {
@@ -185,6 +288,11 @@ void Engine::miss_deadline(RequestId id, bool patience) {
   if (patience && r.at.first_token != kNever) return;
   r.outcome = patience ? Outcome::kCancelled : Outcome::kTimedOut;
   r.reason = patience ? Reason::kPatience : Reason::kTimeout;
+  const RequestId leg = partner(id);
+  if (leg.valid() && table_.state(leg).standing != Standing::kHanded) {  // still on the replica that prefills
+    if (replicas_[r.prefill_replica.value]->abort(leg, now_, events_)) prompt_left(leg);
+    return;
+  }
   if (replicas_[r.replica.value]->abort(id, now_, events_)) leave(id);
 }
 
@@ -201,7 +309,13 @@ void Engine::schedule_deadline(std::uint32_t queue) {
 
 void Engine::end_step(std::uint32_t replica) {
   Replica& r = *replicas_[replica];
-  for (const RequestId id : r.end_step(now_, events_)) leave(id);
+  for (const RequestId id : r.end_step(now_, events_)) {
+    if (is_leg(id)) {
+      prompt_left(id);
+    } else {
+      leave(id);
+    }
+  }
   if (r.barren_preemptions() >= spec_.stall_preemptions) give_up(r);
 }
 
@@ -209,6 +323,12 @@ void Engine::end_step(std::uint32_t replica) {
 void Engine::leave(RequestId id) {
   const RequestRecord& r = table_.record(id);
   router_.removed(r.pool, r.replica);
+  if (const RequestId leg = partner(id); leg.valid()) {  // its prompt still lies where it was computed
+    if (network_.cancel(id.value, now_)) transfer_time_ += now_;
+    schedule_network();
+    replicas_[r.prefill_replica.value]->release_handed(leg, now_, events_);
+    drop_leg(leg);
+  }
   end(id, r.outcome, r.reason);
 }
 
@@ -234,13 +354,18 @@ void Engine::end(RequestId id, Outcome outcome, Reason reason) {
 }
 
 void Engine::give_up(Replica& replica) {
-  for (const RequestId id : replica.give_up(events_)) {
+  for (const RequestId held : replica.give_up(events_)) {
+    const RequestId id = is_leg(held) ? partner(held) : held;
     RequestRecord& r = table_.record(id);
     if (r.outcome == Outcome::kCompleted) {
       r.outcome = Outcome::kFailed;
       r.reason = Reason::kStalled;
     }
-    leave(id);
+    if (is_leg(held)) {
+      prompt_left(held);
+    } else {
+      leave(id);
+    }
   }
 }
 
@@ -276,6 +401,9 @@ Report Engine::report() {
     report.leaps += r.leaps;
     laws_.replica_ended(r, replica->free_blocks(), replica->running() + replica->waiting());
   }
+  report.transfers = static_cast<std::uint64_t>(network_.transfers());
+  report.transferred_bytes = network_.bytes();
+  report.transfer_time = transfer_time_;
   for (const IdealCache& ideal : ideal_) {
     report.prefix_tokens += ideal.tokens();
     report.ideal_prefix_hits += ideal.hits();

@@ -11,6 +11,7 @@
 #include "sim/ideal_cache.h"
 #include "sim/laws.h"
 #include "sim/meter.h"
+#include "sim/network.h"
 #include "sim/replica.h"
 #include "sim/request_table.h"
 #include "sim/router.h"
@@ -18,7 +19,11 @@
 
 namespace poolcast {
 
-/// The state of one run. Event slots: replicas, then sources, then two deadline queues per class.
+/// The state of one run. Event slots: replicas, then sources, then two deadline queues per class, then the network.
+///
+/// Where prefill and decode are apart, a request has a leg: a request of its own in the table, with one token to
+/// produce, that computes the prompt on one replica. When it is done the request itself goes to the replica that
+/// decodes, gets blocks there, and the KV moves.
 class Engine {
  public:
   Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
@@ -31,6 +36,14 @@ class Engine {
   void arrive(std::uint32_t source);
   void send(Arrival& arrival, SourceId source);
   bool fit_to_contract(RequestId id);
+  void hand_out_prompt(RequestId id, const Router::Choice& choice);
+  void prompt_left(RequestId leg);
+  void drop_leg(RequestId leg);
+  void start_transfers(std::uint32_t replica);
+  void land_transfers();
+  void schedule_network();
+  RequestId partner(RequestId id) const { return id.value < partner_.size() ? partner_[id.value] : RequestId(); }
+  bool is_leg(RequestId id) const { return table_.state(id).hand_over; }
   void deadline(std::uint32_t queue);
   void miss_deadline(RequestId id, bool patience);
   void end_step(std::uint32_t replica);
@@ -49,6 +62,7 @@ class Engine {
   std::uint32_t deadline_slot(std::uint32_t queue) const {
     return static_cast<std::uint32_t>(replicas_.size() + clients_.size()) + queue;
   }
+  std::uint32_t network_slot() const { return deadline_slot(static_cast<std::uint32_t>(deadlines_.size())); }
   Report report();
 
   SimulationSpec spec_;
@@ -67,6 +81,10 @@ class Engine {
   SimTime now_ = 0;
   std::uint64_t events_handled_ = 0;
   std::uint64_t truncated_ = 0;
+  Network network_;
+  std::vector<Path> paths_;         ///< [prefill pool * pools + decode pool]
+  std::vector<RequestId> partner_;  ///< a request whose prompt is computed elsewhere, and the leg that computes it
+  SimTime transfer_time_ = 0;
   std::vector<IdealCache> ideal_;  ///< by ModelId: models share no cache
 };
 

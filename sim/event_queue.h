@@ -13,7 +13,8 @@ namespace poolcast {
 enum class Phase : std::uint8_t {
   kStepEnd,  ///< first: tokens that exist at this instant exist for everything below, and what finished frees its place
   kDeadline,   ///< a token that comes exactly at a deadline is in time
-  kArrival,    ///< a request that comes exactly at a step boundary …
+  kTransfer,   ///< KV that comes exactly at a step boundary, like …
+  kArrival,    ///< … a request that comes exactly at a step boundary …
   kStepStart,  ///< … can still be scheduled by the step that starts there
 };
 

@@ -17,6 +17,10 @@ bool in_order(const RequestRecord& r) {
   const Instants& a = r.at;
   if (!(a.intended <= a.sent && a.sent <= r.ended)) return false;
   const SimTime chain[] = {a.sent, a.routed, a.queued, a.first_scheduled, a.first_token, a.last_token};
+  // Prefill and decode apart: what comes between the first step and the first token.
+  if (a.prefilled != kNever && (a.prefilled < a.first_scheduled || a.prefilled > r.ended)) return false;
+  if (a.transferred != kNever && (a.prefilled == kNever || a.transferred < a.prefilled)) return false;
+  if (a.transferred != kNever && a.first_token != kNever && a.first_token < a.transferred) return false;
   for (std::size_t i = 1; i < std::size(chain); ++i) {
     if (chain[i] == kNever) continue;
     if (chain[i - 1] == kNever || chain[i] < chain[i - 1] || chain[i] > r.ended) return false;
@@ -28,7 +32,7 @@ bool in_order(const RequestRecord& r) {
 
 void Laws::request_ended(const RequestRecord& r, const SchedulerState& s) {
   ++ended_;
-  tokens_held_ += s.computed + s.dropped - s.cached;
+  add_tokens(s);
   stays_ns_ += r.ended - r.at.intended;
   const bool whole = r.outcome != Outcome::kCompleted || r.at.first_token < kNever;
   if (!in_order(r) || !whole) {

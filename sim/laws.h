@@ -25,11 +25,15 @@ class BrokenLaw : public std::logic_error {
 class Laws {
  public:
   void request_ended(const RequestRecord& record, const SchedulerState& state);
+  /// The half of a request that computed its prompt for another replica.
+  void prompt_handed_over(const SchedulerState& state) { add_tokens(state); }
   void replica_ended(const ReplicaReport& report, std::int64_t free_blocks, std::int64_t held_requests);
   /// After every request and replica. Throws BrokenLaw.
   void run_ended(const Report& report, std::uint64_t offered) const;
 
  private:
+  void add_tokens(const SchedulerState& s) { tokens_held_ += s.computed + s.dropped - s.cached; }
+
   std::uint64_t ended_ = 0;
   std::int64_t tokens_held_ = 0;
   std::int64_t tokens_computed_ = 0;

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "sim/event_queue.h"
 #include "sim/histogram.h"
 #include "sim/report.h"
 #include "sim/request_table.h"
+#include "sim/schedulers/scheduler.h"
 #include "sim/spec.h"
 
 namespace poolcast {
@@ -27,6 +29,12 @@ class Replica {
   /// Ends the work in progress that is due. Returns the requests that left, in order: those that completed, then those
   /// that were aborted meanwhile. Their slots are the caller's to release.
   virtual const std::vector<RequestId>& end_step(SimTime now, EventQueue& events) = 0;
+  /// Requests that the step just started gave blocks for KV from elsewhere. Valid until the next step starts.
+  virtual std::span<const StepPlan::Load> loads() const { return {}; }
+  /// The KV that a request waited for has come.
+  virtual void loaded(RequestId id, SimTime now, EventQueue& events);
+  /// The blocks of a prompt that was computed here for another replica are wanted no longer.
+  virtual void release_handed(RequestId id, SimTime now, EventQueue& events);
   /// Stops for good and hands out everything it holds.
   virtual std::vector<RequestId> give_up(EventQueue& events) = 0;
 

@@ -37,6 +37,8 @@ struct Instants {
   SimTime routed = kNever;           ///< the gateway chose a replica
   SimTime queued = kNever;           ///< it entered the replica's waiting queue
   SimTime first_scheduled = kNever;  ///< start of the first step that held it
+  SimTime prefilled = kNever;        ///< prefill and decode apart: its prompt was computed …
+  SimTime transferred = kNever;      ///< … and its KV had come to the pool that decodes
   SimTime first_token = kNever;      ///< end of the step that produced its first token
   SimTime last_token = kNever;       ///< end of the step that produced its latest token
 };
@@ -50,8 +52,9 @@ struct RequestRecord {
   std::uint64_t session = UINT64_MAX;
   ClassId cls;
   ModelId model;
-  PoolId pool;        ///< not valid when it was never routed
-  ReplicaId replica;  ///< not valid when it was never routed
+  PoolId pool;                ///< not valid when it was never routed
+  ReplicaId replica;          ///< not valid when it was never routed
+  ReplicaId prefill_replica;  ///< valid where prefill and decode are apart
   std::int64_t prompt_tokens = 0;
   std::int64_t output_tokens = 0;      ///< produced
   std::int64_t output_target = 0;      ///< asked for

@@ -13,7 +13,14 @@
 namespace poolcast {
 
 /// Where a request stands in its scheduler.
-enum class Standing : std::uint8_t { kWaiting, kPrefilling, kDecoding, kGone };
+enum class Standing : std::uint8_t {
+  kWaiting,
+  kLoading,  ///< has blocks and waits for their KV from elsewhere, or to be scheduled after it came
+  kPrefilling,
+  kDecoding,
+  kHanded,  ///< its prompt is done here; its blocks stay until the other side has them
+  kGone
+};
 
 /// What a scheduler knows of a request. One record of two cache lines rather than columns: a scheduler touches most of
 /// these fields together, for requests in no order of their ids.
@@ -36,10 +43,12 @@ struct SchedulerState {
   std::uint32_t previous = UINT32_MAX, next = UINT32_MAX;  ///< running list
   std::int32_t priority = 0;
   std::int32_t preemptions = 0;
+  std::int32_t remote = 0;      ///< prompt tokens whose KV another replica holds and will send; 0: none
   std::uint16_t group = 0;  ///< decoding requests are counted by group
   Standing standing = Standing::kGone;
   bool starved = false;  ///< decoding, but without a token in the present step
-  bool lagging = false;  ///< decoding, but without a token in the last step
+  bool hand_over = false;  ///< its prompt is computed here for another replica: its blocks stay when it ends
+  bool lagging = false;    ///< decoding, but without a token in the last step
 };
 
 /// Every request in flight, by slot. Slots are reused, so memory grows with the requests in flight only.

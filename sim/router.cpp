@@ -13,6 +13,7 @@ Router::Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Rep
     : spec_(spec), replicas_(replicas) {
   for (const ModelSpec& model : spec.models) {
     gateway_.push_back(make_policy(spec.routing.gateway.name, spec.seed, "gateway/" + model.name));
+    prefill_gateway_.push_back(make_policy(spec.routing.gateway.name, spec.seed, "gateway/prefill/" + model.name));
   }
   std::uint32_t first = 0;
   for (std::size_t p = 0; p < spec.pools.size(); ++p) {
@@ -33,11 +34,28 @@ Router::Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Rep
 }
 
 Router::Choice Router::route(ModelId model, std::int64_t prompt, std::int64_t output) {
+  const ModelSpec& spec = spec_.models[model.value];
+  Choice choice;
+  choice.refused = choose_pool(spec, false, *gateway_[model.value], prompt, output, choice.pool);
+  if (choice.refused != Reason::kNone) return choice;
+  if (spec_.pools[choice.pool.value].role == PoolRole::kDecode) {
+    choice.refused = choose_pool(spec, true, *prefill_gateway_[model.value], prompt, 1, choice.prefill_pool);
+    if (choice.refused != Reason::kNone) return choice;
+    choice.prefill_replica = choose_replica(choice.prefill_pool);
+  }
+  choice.replica = choose_replica(choice.pool);
+  return choice;
+}
+
+/// Chooses among the pools that may serve a request of this size: those that only prefill, or all others.
+Reason Router::choose_pool(const ModelSpec& model, bool prefill, Policy& policy, std::int64_t prompt,
+                           std::int64_t output, PoolId& chosen) {
   open_.clear();
   Reason refused = Reason::kNoEligiblePool;
-  for (const ImplementationSpec& implementation : spec_.models[model.value].implementations) {
+  for (const ImplementationSpec& implementation : model.implementations) {
     const PoolId pool = implementation.pool;
     if (pool_weight_[pool.value] <= 0) continue;
+    if ((spec_.pools[pool.value].role == PoolRole::kPrefill) != prefill) continue;
     const Reason reason = refusal(implementation, prompt, output);
     if (reason == Reason::kNone && has_room(pool)) {
       open_.push_back(pool.value);
@@ -45,9 +63,9 @@ Router::Choice Router::route(ModelId model, std::int64_t prompt, std::int64_t ou
       refused = reason == Reason::kNone ? Reason::kQueueFull : reason;
     }
   }
-  if (open_.empty()) return {.pool = {}, .replica = {}, .refused = refused};
-  const PoolId pool(gateway_[model.value]->choose({pool_load_, pool_weight_, open_}));
-  return {pool, choose_replica(pool), Reason::kNone};
+  if (open_.empty()) return refused;
+  chosen = PoolId(policy.choose({pool_load_, pool_weight_, open_}));
+  return Reason::kNone;
 }
 
 /// Whether the replicas of a pool could ever serve a request of this size.

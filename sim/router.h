@@ -22,6 +22,8 @@ class Router {
   struct Choice {
     PoolId pool;
     ReplicaId replica;
+    PoolId prefill_pool;  ///< where its prompt is computed, if not there
+    ReplicaId prefill_replica;
     Reason refused = Reason::kNone;  ///< why there is none
   };
   /// `prompt` + `output` tokens of a request for `model`.
@@ -39,6 +41,8 @@ class Router {
     std::vector<std::uint32_t> everyone;
   };
 
+  Reason choose_pool(const ModelSpec& model, bool prefill, Policy& policy, std::int64_t prompt, std::int64_t output,
+                     PoolId& chosen);
   Reason refusal(const ImplementationSpec& implementation, std::int64_t prompt, std::int64_t output) const;
   bool has_room(PoolId pool) const;
   void change_load(PoolId pool, ReplicaId replica, std::int64_t by);
@@ -46,7 +50,8 @@ class Router {
 
   const SimulationSpec& spec_;
   const std::vector<std::unique_ptr<Replica>>& replicas_;
-  std::vector<std::unique_ptr<Policy>> gateway_;  ///< by ModelId, so that models do not share a turn
+  std::vector<std::unique_ptr<Policy>> gateway_;          ///< by ModelId, so that models do not share a turn
+  std::vector<std::unique_ptr<Policy>> prefill_gateway_;  ///< by ModelId: chooses among pools that only prefill
   std::vector<std::int64_t> pool_load_;
   std::vector<double> pool_weight_;
   std::vector<PoolSide> pools_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/step_curve.h"
+#include "models/topology.h"
 #include "models/units.h"
 #include "sim/ids.h"
 #include "sim/schedulers/engine_args.h"
@@ -60,8 +61,15 @@ struct ModelSpec {
   std::vector<ImplementationSpec> implementations;
 };
 
+/// What a pool does of a request. With prefill and decode apart the prompt is computed on one pool and its KV moves to
+/// another, which computes the last token of the prompt again and all others (vLLM with a KV connector that pulls).
+enum class PoolRole : std::uint8_t { kBoth, kPrefill, kDecode };
+
 struct PoolSpec {
   std::string name;
+  PoolRole role = PoolRole::kBoth;
+  std::uint32_t node = 0;         ///< its place in the topology
+  double kv_bytes_per_token = 0;  ///< prefill: of all layers and heads, what moves for a token
   std::int32_t replicas = 1;
   std::int32_t devices_per_replica = 1;
   std::shared_ptr<const StepCurve> curve;
@@ -100,6 +108,7 @@ struct SourceSpec {
 
 struct SimulationSpec {
   std::uint64_t seed = 0;
+  Topology topology;  ///< needed where a pool has the role prefill or decode
   std::vector<ModelSpec> models;
   std::vector<ClassSpec> classes;
   std::vector<PoolSpec> pools;

@@ -39,6 +39,11 @@ void StepReplica::enqueue(RequestId id, SimTime now, EventQueue& events) {
   scheduler_->enqueue(id);
   ++report_.requests;
   report_.waiting_max = std::max(report_.waiting_max, waiting());
+  reconsider(now, events);
+}
+
+/// Somebody may get in who did not before.
+void StepReplica::reconsider(SimTime now, EventQueue& events) {
   if (steps_in_flight_ == 0) {
     events.set(slot_, now, Phase::kStepStart);
   } else if (steps_in_flight_ > 1 && scheduler_->may_admit()) {
@@ -46,8 +51,28 @@ void StepReplica::enqueue(RequestId id, SimTime now, EventQueue& events) {
   }
 }
 
+/// Blocks are about to come free: KV use changes, and somebody may get in.
+void StepReplica::cut_for_blocks(SimTime now, EventQueue& events) {
+  if (steps_in_flight_ == 0) return events.set(slot_, now, Phase::kStepStart);
+  if (steps_in_flight_ == 1) return;
+  cut(now, events);
+  scheduler_->begun(steps_in_flight_);
+}
+
+void StepReplica::loaded(RequestId id, SimTime now, EventQueue& events) {
+  scheduler_->loaded(id);
+  reconsider(now, events);
+}
+
+void StepReplica::release_handed(RequestId id, SimTime now, EventQueue& events) {
+  cut_for_blocks(now, events);
+  scheduler_->release_handed(id);
+}
+
 bool StepReplica::abort(RequestId id, SimTime now, EventQueue& events) {
-  if (table_.state(id).standing == Standing::kWaiting) {
+  const Standing standing = table_.state(id).standing;
+  if (standing == Standing::kLoading) cut_for_blocks(now, events);
+  if (standing == Standing::kWaiting || standing == Standing::kLoading) {
     scheduler_->abort(id);
     // It may have stood before one that fits.
     if (steps_in_flight_ > 1 && scheduler_->may_admit()) cut(now, events);
@@ -210,7 +235,8 @@ const std::vector<RequestId>& StepReplica::end_step(SimTime now, EventQueue& eve
   prefilled_ = outcome.prefilled;
   std::size_t ended = left_.size();
   for (const RequestId id : aborted_) {
-    if (table_.state(id).standing == Standing::kGone) continue;  // ended in this very step
+    const Standing standing = table_.state(id).standing;
+    if (standing == Standing::kGone || standing == Standing::kHanded) continue;  // ended in this very step
     stop_lagging(id);
     scheduler_->abort(id);
     left_.push_back(id);

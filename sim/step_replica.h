@@ -25,6 +25,9 @@ class StepReplica final : public Replica {
   void start_step(SimTime now, EventQueue& events) override;
   const std::vector<RequestId>& end_step(SimTime now, EventQueue& events) override;
   std::vector<RequestId> give_up(EventQueue& events) override;
+  std::span<const StepPlan::Load> loads() const override { return plan_->loads; }
+  void loaded(RequestId id, SimTime now, EventQueue& events) override;
+  void release_handed(RequestId id, SimTime now, EventQueue& events) override;
 
   std::int64_t waiting() const override { return scheduler_->waiting(); }
   std::int64_t running() const override { return scheduler_->running(); }
@@ -54,6 +57,8 @@ class StepReplica final : public Replica {
   void launch(SimTime now, EventQueue& events);
   void plan_decode_run(const StepPlan& plan, SimTime now);
   void cut(SimTime now, EventQueue& events);
+  void reconsider(SimTime now, EventQueue& events);
+  void cut_for_blocks(SimTime now, EventQueue& events);
   void note_preempted(const StepPlan& plan, SimTime now);
   void count_steps(const StepPlan& plan, const StepOutcome& outcome, SimTime now);
   void find_gaps(SimTime now);

@@ -60,6 +60,11 @@ bool KvBlocks::continued_by(RequestId other, std::int64_t tokens) {
 // ---------------------------------------------------------------- giving
 
 void KvBlocks::admit(RequestId id, std::int64_t end) {
+  admit_empty(id, end);
+  if (caches_) enter(id, end);
+}
+
+void KvBlocks::admit_empty(RequestId id, std::int64_t end) {
   if (!caches_) {
     free_ -= blocks(end);
     return;
@@ -73,7 +78,9 @@ void KvBlocks::admit(RequestId id, std::int64_t end) {
       --free_;
     }
   }
-  grow(id, static_cast<std::int64_t>(found_.size()) * block_size_, end);
+  const std::int64_t count = blocks(end) - static_cast<std::int64_t>(found_.size());
+  free_ -= count;
+  for (std::int64_t i = 0; i < count; ++i) kv.blocks.push_back(take());
 }
 
 void KvBlocks::grow(RequestId id, std::int64_t from, std::int64_t end) {
@@ -86,6 +93,7 @@ void KvBlocks::grow(RequestId id, std::int64_t from, std::int64_t end) {
 }
 
 void KvBlocks::settle(RequestId id, std::int64_t tokens) {
+  if (!caches_) return;
   KvTable& kv = table_.kv(id);
   hand_out(kv, blocks(tokens) - static_cast<std::int64_t>(kv.blocks.size()));
   enter(id, tokens);

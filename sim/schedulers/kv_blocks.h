@@ -46,6 +46,8 @@ class KvBlocks {
   bool continued_by(RequestId other, std::int64_t tokens);
   /// Gives a request the blocks of the last `match`, and new ones for its tokens up to `end`.
   void admit(RequestId id, std::int64_t end);
+  /// The same for tokens whose KV is still to come: new blocks are cached when `settle` tells that it has.
+  void admit_empty(RequestId id, std::int64_t end);
   /// New blocks for the tokens `from` to `end` of a prompt.
   void grow(RequestId id, std::int64_t from, std::int64_t end);
   /// `count` blocks for decoding requests.

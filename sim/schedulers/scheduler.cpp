@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/schedulers/scheduler.h"
 
+#include <cstdlib>
+
 namespace poolcast {
 
 void StepPlan::clear() {
@@ -14,6 +16,11 @@ void StepPlan::clear() {
   admitted.clear();
   starved.clear();
   preempted.clear();
+  loads.clear();
 }
+
+void Scheduler::loaded(RequestId) { std::abort(); }
+
+void Scheduler::release_handed(RequestId) { std::abort(); }
 
 }  // namespace poolcast

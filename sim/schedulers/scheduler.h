@@ -40,8 +40,13 @@ struct StepPlan {
     bool undone = false;  ///< the token of its last step is thrown away: it counts as not produced
   };
   std::vector<Preempted> preempted;  ///< in order
-  Tokens recomputed = 0;             ///< tokens that resumed requests lost and did not find in a cache
-  Tokens wasted = 0;                 ///< of `tokens`: decoded for requests that had ended already
+  struct Load {
+    RequestId id;
+    Tokens tokens;  ///< whose KV is to come from elsewhere
+  };
+  std::vector<Load> loads;  ///< requests that got blocks for KV from elsewhere, in order
+  Tokens recomputed = 0;    ///< tokens that resumed requests lost and did not find in a cache
+  Tokens wasted = 0;        ///< of `tokens`: decoded for requests that had ended already
 
   Padding padding;
   std::vector<PrefillChunk> padded_prefill;  ///< what runs in place of `prefill`; empty: `prefill` itself
@@ -83,11 +88,19 @@ class Scheduler {
   virtual std::int64_t certain_steps(Tokens last_context) = 0;
   /// Ends the planned step and `steps - 1` repetitions of it.
   virtual const StepOutcome& finish(std::int64_t steps) = 0;
+  /// The first `steps` steps of the planned run have begun, so the blocks that they open are taken by now. To be told
+  /// before blocks come free in the middle of a run; others need not know.
+  virtual void begun(std::int64_t steps) { (void)steps; }
   /// Whether a waiting request could be admitted at the next step boundary of a decode-only run. May say yes wrongly,
   /// never no.
   virtual bool may_admit() = 0;
   /// Lets go of everything, running requests first, in order.
   virtual std::vector<RequestId> take_all() = 0;
+
+  /// Disaggregated prefill, for kinds that can: the KV that a request waited for has come …
+  virtual void loaded(RequestId id);
+  /// … and the blocks of one that was handed over are wanted no longer.
+  virtual void release_handed(RequestId id);
 
   virtual std::int64_t running() const = 0;
   virtual std::int64_t waiting() const = 0;

@@ -31,6 +31,16 @@ void VllmScheduler::abort(RequestId id) {
     waiting_.remove(id);
     return;
   }
+  if (s.standing == Standing::kLoading) {
+    const bool here = std::erase(loading_, id) == 0;
+    std::erase(loaded_, id);
+    s.standing = Standing::kGone;
+    // Its blocks are for the whole prompt; until its KV has come only those that the cache gave it hold anything.
+    const auto hit = static_cast<Tokens>(table_.kv(id).entered) * args_.block_size;
+    kv_.release(id, s.tokens, here ? s.computed : hit, KvBlocks::Leaving::kEnded, false);
+    refused_ = {};
+    return;
+  }
   const Tokens held = computed(id);
   if (s.standing == Standing::kDecoding) {
     stop_decoding(id);
@@ -197,10 +207,18 @@ void VllmScheduler::preempt(RequestId id, Tokens& budget) {
 /// Admission is strictly in order: the first request that does not fit ends it. Waiting requests never preempt.
 void VllmScheduler::admit_waiting(Tokens& budget) {
   if (!waiting_.empty() && budget > 0 && running_ < args_.max_num_seqs) settle_outputs();
+  if (!admit_loaded(budget)) return;
   while (!waiting_.empty() && budget > 0 && running_ < args_.max_num_seqs) {
     const RequestId id = waiting_.front();
     const SchedulerState& s = table_.state(id);
     const KvBlocks::Match found = kv_.match(id, s.tokens);
+    if (s.remote > 0) {
+      if (!start_loading(id, found)) {
+        refused_ = {id.value, table_.generation(id)};
+        break;
+      }
+      continue;
+    }
     Tokens n = s.tokens - found.blocks * args_.block_size;  // outputs included after a preemption
     if (args_.long_prefill_token_threshold > 0) n = std::min(n, args_.long_prefill_token_threshold);
     const bool whole = args_.enable_chunked_prefill || n <= budget;
@@ -238,15 +256,77 @@ void VllmScheduler::admit(RequestId id, const KvBlocks::Match& found, Tokens n) 
     table_.record(id).cached_tokens = hit;
   }
   s.cached += hit;
+  kv_.admit(id, hit + n);
+  enter_running(id, hit, n);
+}
+
+void VllmScheduler::enter_running(RequestId id, Tokens computed, Tokens n) {
+  SchedulerState& s = table_.state(id);
   s.standing = Standing::kPrefilling;
   s.admission = table_.next_admission();
-  s.computed = hit;
+  s.computed = computed;
   s.chunk = static_cast<std::int32_t>(n);
-  kv_.admit(id, hit + n);
   link(id);
   prefilling_.push_back(id);
   plan_.admitted.push_back(id);
   give_chunk(id, n);
+}
+
+// ---------------------------------------------------------------- KV from elsewhere
+
+/// Gives a request the blocks of its whole prompt and asks for the KV that the cache here does not hold. It takes no
+/// slot and no tokens. Beside the gate, the blocks that running prompts are still owed must stay free (vLLM reserves
+/// them for asynchronous loads only).
+bool VllmScheduler::start_loading(RequestId id, const KvBlocks::Match& found) {
+  SchedulerState& s = table_.state(id);
+  std::int64_t owed = 0;
+  for (const RequestId other : prefilling_) {
+    const SchedulerState& o = table_.state(other);
+    owed += kv_.blocks(o.tokens) - kv_.blocks(o.computed + o.chunk);
+  }
+  const std::int64_t free = kv_.free() - (running_ > 0 ? watermark_blocks_ : 0) - owed + found.blocks - found.idle;
+  if (kv_.blocks(s.tokens) > free) return false;
+  waiting_.pop();
+  const Tokens hit = found.blocks * args_.block_size;
+  if (kv_.caches()) stats_.count(s.tokens, hit, false);
+  table_.record(id).cached_tokens = hit;
+  kv_.admit_empty(id, s.tokens);
+  s.standing = Standing::kLoading;
+  loading_.push_back(id);
+  plan_.loads.push_back({id, s.remote - hit});
+  return true;
+}
+
+void VllmScheduler::loaded(RequestId id) {
+  SchedulerState& s = table_.state(id);
+  std::erase(loading_, id);
+  loaded_.push_back(id);
+  // The last token of a prompt is computed again: its output is the first token.
+  s.computed = s.tokens - 1;
+  s.cached += s.computed;
+  s.remote = 0;
+  kv_.settle(id, s.computed);
+  refused_ = {};
+}
+
+/// Requests whose KV has come go before those that wait; false when one of them does not get in.
+bool VllmScheduler::admit_loaded(Tokens& budget) {
+  while (!loaded_.empty()) {
+    if (budget == 0 || running_ >= args_.max_num_seqs) return false;
+    const RequestId id = loaded_.front();
+    loaded_.erase(loaded_.begin());
+    budget -= 1;
+    enter_running(id, table_.state(id).computed, 1);
+    kv_.settle(id, table_.state(id).tokens);
+  }
+  return true;
+}
+
+void VllmScheduler::release_handed(RequestId id) {
+  SchedulerState& s = table_.state(id);
+  s.standing = Standing::kGone;
+  kv_.release(id, s.computed, s.computed, KvBlocks::Leaving::kEnded, false);
+  refused_ = {};  // there is more room now
 }
 
 /// Puts what decoding requests have produced so far into the cache, the present step included, where others may ask
@@ -295,6 +375,8 @@ void VllmScheduler::complete_plan() {
   for (const RequestId id : plan_.starved) plan_.decode_context -= decodes_.tokens(id);
   plan_.tokens += plan_.decode_requests;
   plan_.sampled += plan_.decode_requests;
+  used_ = kv_.usable() - kv_.free();
+  opened_ = 0;
   plan_.requests = plan_.decode_requests + static_cast<std::int64_t>(plan_.prefill.size());
   if (buckets_) buckets_->pad_ragged(plan_);
 }
@@ -314,6 +396,9 @@ std::vector<RequestId> VllmScheduler::take_all() {
   std::vector<RequestId> held;
   for_each_running([&](RequestId id, Tokens, Tokens) { held.push_back(id); });
   for (const RequestId id : held) abort(id);
+  for (const auto* list : {&loaded_, &loading_}) held.insert(held.end(), list->begin(), list->end());
+  while (!loaded_.empty()) abort(loaded_.front());
+  while (!loading_.empty()) abort(loading_.front());
   while (!waiting_.empty()) {
     held.push_back(waiting_.front());
     waiting_.pop();
@@ -323,7 +408,9 @@ std::vector<RequestId> VllmScheduler::take_all() {
 }
 
 bool VllmScheduler::may_admit() {
-  if (waiting_.empty() || running_ >= args_.max_num_seqs || running_ >= args_.max_num_batched_tokens) return false;
+  if (running_ >= args_.max_num_seqs || running_ >= args_.max_num_batched_tokens) return false;
+  if (!loaded_.empty()) return true;
+  if (waiting_.empty()) return false;
   // Free blocks only become fewer before the next request ends, so whoever was refused still is.
   const RequestId head = waiting_.front();
   if (head.value == refused_.id && table_.generation(head) == refused_.generation) return false;
@@ -333,16 +420,23 @@ bool VllmScheduler::may_admit() {
 
 // ---------------------------------------------------------------- the end of a step
 
+void VllmScheduler::begun(std::int64_t steps) {
+  const std::int64_t opened = decodes_.open_blocks(steps - 1).opened;
+  kv_.open(opened - opened_);
+  opened_ = opened;
+}
+
 const StepOutcome& VllmScheduler::finish(std::int64_t steps) {
   outcome_.prefilled.clear();
   outcome_.ended.clear();
-  outcome_.block_steps = steps * (kv_.usable() - kv_.free());
+  outcome_.block_steps = steps * used_;
+  outcome_.blocks_used = used_;
   if (steps > 1) {
     const DecodeSet::BlockRun run = decodes_.open_blocks(steps - 1);
     outcome_.block_steps += run.increment;
-    kv_.open(run.opened);
+    outcome_.blocks_used += run.opened;
+    kv_.open(run.opened - opened_);
   }
-  outcome_.blocks_used = kv_.usable() - kv_.free();
   for (const RequestId id : plan_.starved) {
     decodes_.hold_back(id);
     table_.state(id).starved = false;
@@ -375,7 +469,11 @@ const StepOutcome& VllmScheduler::finish(std::int64_t steps) {
   }
   for (const RequestId id : outcome_.ended) {
     const Tokens held = table_.state(id).tokens - 1;  // the last token is never stored
-    kv_.release(id, held, held, KvBlocks::Leaving::kEnded, false);
+    if (table_.state(id).hand_over) {
+      table_.state(id).standing = Standing::kHanded;
+    } else {
+      kv_.release(id, held, held, KvBlocks::Leaving::kEnded, false);
+    }
     unlink(id);
   }
   return outcome_;

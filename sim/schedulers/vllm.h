@@ -37,11 +37,16 @@ class VllmScheduler final : public Scheduler {
 
   std::int64_t certain_steps(Tokens last_context) override;
   const StepOutcome& finish(std::int64_t steps) override;
+  void begun(std::int64_t steps) override;
   bool may_admit() override;
   std::vector<RequestId> take_all() override;
+  void loaded(RequestId id) override;
+  void release_handed(RequestId id) override;
 
   std::int64_t running() const override { return running_; }
-  std::int64_t waiting() const override { return waiting_.size(); }
+  std::int64_t waiting() const override {
+    return waiting_.size() + static_cast<std::int64_t>(loading_.size() + loaded_.size());
+  }
   std::int64_t free_blocks() const override { return kv_.free(); }
   std::int64_t usable_blocks() const override { return kv_.usable(); }
   const DecodeSet& decodes() const override { return decodes_; }
@@ -71,6 +76,9 @@ class VllmScheduler final : public Scheduler {
   void admit_waiting(Tokens& budget);
   bool fits(const SchedulerState& s, const KvBlocks::Match& found, Tokens n) const;
   void admit(RequestId id, const KvBlocks::Match& found, Tokens n);
+  bool admit_loaded(Tokens& budget);
+  bool start_loading(RequestId id, const KvBlocks::Match& found);
+  void enter_running(RequestId id, Tokens computed, Tokens n);
   void settle_outputs();
   bool may_find_more();
   void start_decoding(RequestId id);
@@ -86,6 +94,8 @@ class VllmScheduler final : public Scheduler {
   WaitingQueue waiting_;
   DecodeSet decodes_;
   std::vector<RequestId> prefilling_;  ///< by admission
+  std::vector<RequestId> loading_;     ///< wait for KV from elsewhere
+  std::vector<RequestId> loaded_;      ///< have it and wait to be scheduled, in the order in which it came
   std::vector<Tokens> demands_;        ///< scratch of schedule_running_at_once
   StepPlan plan_;
   StepOutcome outcome_;
@@ -93,6 +103,8 @@ class VllmScheduler final : public Scheduler {
   std::optional<Buckets> buckets_;
   PrefixStats stats_;
   std::int64_t watermark_blocks_;
+  std::int64_t opened_ = 0;    ///< blocks that later steps of the planned run have opened already
+  std::int64_t used_ = 0;      ///< blocks in use when the step was planned
   std::int64_t quotable_ = 0;  ///< decoding requests whose output others may have in their prompts
   struct Refused {
     std::uint32_t id = kNone;

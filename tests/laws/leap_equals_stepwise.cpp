@@ -69,6 +69,26 @@ TEST_CASE("leaps and single steps give the same bits on 400 random worlds with p
   CHECK(resumed_hits > 1000);
 }
 
+TEST_CASE("leaps and single steps give the same bits on 300 random worlds with prefill and decode apart") {
+  std::uint64_t transfers = 0, preempted = 0, leaps = 0, lost = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Report report;
+    const std::string leap = run(random_disaggregated_world, seed, false, &report);
+    const std::string stepwise = run(random_disaggregated_world, seed, true);
+    INFO("world " << seed);
+    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    transfers += report.transfers;
+    leaps += report.leaps;
+    const Outcomes outcomes = report.total().outcomes;
+    lost += outcomes.count(Outcome::kTimedOut) + outcomes.count(Outcome::kCancelled);
+    for (const ReplicaReport& r : report.replicas) preempted += r.preemptions;
+  }
+  CHECK(transfers > 10'000);
+  CHECK(preempted > 1000);
+  CHECK(leaps > 1000);
+  CHECK(lost > 300);
+}
+
 TEST_CASE("one world", "[.]") {
   const char* seed = std::getenv("POOLCAST_WORLD");
   const std::uint64_t world = seed ? std::strtoull(seed, nullptr, 10) : 1;

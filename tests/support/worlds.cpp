@@ -249,6 +249,30 @@ void append(std::string& text, const ReplicaReport& r) {
 
 }  // namespace
 
+SimulationSpec random_disaggregated_world(std::uint64_t seed) {
+  SimulationSpec spec = random_prefix_world(seed);
+  RandomStream random(seed, "random network");
+  const std::uint32_t hub = spec.topology.add_node("switch");
+  const std::size_t before = spec.pools.size();
+  // Every pool gets a partner with its engine, so that any request finds both halves; some also stay whole.
+  for (std::size_t p = 0; p < before; ++p) {
+    PoolSpec partner = spec.pools[p];
+    partner.name += "-prefill";
+    partner.role = PoolRole::kPrefill;
+    partner.kv_bytes_per_token = 1000;
+    if (random.uniform() < 0.8) spec.pools[p].role = PoolRole::kDecode;
+    spec.models[0].implementations.push_back({.pool = PoolId(spec.pools.size())});
+    spec.pools.push_back(std::move(partner));
+    spec.routing.pool.push_back(spec.routing.pool[p]);
+  }
+  for (PoolSpec& pool : spec.pools) {
+    pool.node = spec.topology.add_node(pool.name);
+    const double bandwidth = 1e5 + 1e7 * random.uniform() * random.uniform();
+    spec.topology.connect({pool.node, hub, BytesPerSecond(bandwidth), Seconds(1e-3 * random.uniform())});
+  }
+  return spec;
+}
+
 SimulationSpec random_prefix_world(std::uint64_t seed) { return WorldMaker(seed, true).make(seed); }
 
 SimulationSpec random_world(std::uint64_t seed) { return WorldMaker(seed).make(seed); }
@@ -256,6 +280,7 @@ SimulationSpec random_world(std::uint64_t seed) { return WorldMaker(seed).make(s
 std::string fingerprint(const Report& report, const std::vector<RequestRecord>& records) {
   std::string text = fmt::format("{} {} {} {} {} {} steps {}\n", report.first_arrival, report.last_arrival, report.end,
                                  report.measured_begin, report.measured_end, report.warm_up_requests, report.steps);
+  text += fmt::format("transfers {} {} {}\n", report.transfers, report.transferred_bytes, report.transfer_time);
   for (const RequestRecord& record : records) append(text, record);
   for (const ReplicaReport& replica : report.replicas) append(text, replica);
   for (const auto& row : report.cells) {
