@@ -144,6 +144,35 @@ TEST_CASE("under MAX_UTILIZATION a prompt beyond the budget also stops the gener
   CHECK(e.step(literally) == " | b c |");
 }
 
+TEST_CASE("a prompt for whom somebody was paused meets its own missing block again and waits one step more") {
+  TensorrtLlmArgs args = small(6, Policy::kMaxUtilization);
+  args.enable_block_reuse = true;
+  const bool literally = GENERATE(false, true);
+  Bench e(args);
+  e.add(4, 6, {{1, 0, 4}});
+  e.add(16, 6, {{1, 0, 4}, {2, 0, 12}});
+  e.add(8, 6);
+  CHECK(e.step(literally) == "a[0+4] c[0+8] | |");
+  CHECK(e.step(literally) == " | a | -c");  // 1 for a and 3 for b are more than the 3 that are free
+  CHECK(e.scheduler.capacity().skipped() == std::vector<RequestId>{RequestId(1u)});
+  CHECK(e.step(literally) == "b[4+12] | a |");
+}
+
+TEST_CASE("so does a prompt whose blocks nobody else can ask for") {
+  TensorrtLlmArgs args = small(6, Policy::kMaxUtilization);
+  args.enable_block_reuse = args.enable_chunked_prefill = true;
+  args.max_num_tokens = 4;
+  const bool literally = GENERATE(false, true);
+  Bench e(args);
+  e.add(3, 6);
+  e.add(16, 6);
+  e.add(1, 6);
+  CHECK(e.step(literally) == "a[0+3] c[0+1] | |");  // one token is left, no whole unit for b
+  CHECK(e.step(literally) == " | a c |");
+  CHECK(e.step(literally) == " | a | -c");  // 1 for a and 4 for b of 4
+  CHECK(e.scheduler.capacity().skipped() == std::vector<RequestId>{RequestId(1u)});
+}
+
 TEST_CASE("STATIC_BATCH lets nobody in while anyone generates") {
   TensorrtLlmArgs args = small(64, Policy::kStaticBatch);
   Bench e(args);
