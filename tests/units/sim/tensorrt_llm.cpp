@@ -52,16 +52,17 @@ struct Bench {
     std::string text;
     for (std::size_t i = 0; i < plan.prefill.size(); ++i) {
       if (i > 0) text += ' ';
-      text += name(plan.prefill_ids[i]) + ("[" + std::to_string(plan.prefill[i].context)) + "+" +
-              std::to_string(plan.prefill[i].query) + "]";
+      text += name(plan.prefill_ids[i]);
+      text += '[' + std::to_string(plan.prefill[i].context);
+      text += '+' + std::to_string(plan.prefill[i].query) + ']';
     }
     text += " |";
     scheduler.for_each_active([&](RequestId id) {
       const SchedulerState& s = table.state(id);
-      if (s.standing == Standing::kDecoding && !s.starved) text += std::string(" ") + name(id);
+      if (s.standing == Standing::kDecoding && !s.starved) text.append(1, ' ').append(1, name(id));
     });
     text += " |";
-    for (const StepPlan::Preempted& p : plan.preempted) text += std::string(" -") + name(p.id);
+    for (const StepPlan::Preempted& p : plan.preempted) text.append(" -").append(1, name(p.id));
     ended.clear();
     if (plan.tokens > 0) {
       for (const RequestId id : scheduler.finish(1).ended) ended += name(id);
