@@ -16,7 +16,7 @@ MAY_INCLUDE = {
 }
 # Libraries that a room may use besides the standard one, by the beginning of the include.
 LIBRARIES = {
-    "models": (),
+    "models": ("boost/graph/",),
     "sim": (),
     "scenarios": ("fmt/", "nlohmann/", "simdjson", "zlib", "openssl/", "hdf5", "yaml-cpp/", "fcntl.h", "sys/", "unistd.h"),
     "tools": ("CLI/", "fmt/", "nlohmann/", "unistd.h"),

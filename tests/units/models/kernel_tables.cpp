@@ -67,7 +67,7 @@ TEST_CASE("the line of a decode step is the step itself, and ends where a cell o
             Approx(curve->step({n, n, n, context, {}}).value));
       CHECK(line.slope_s_per_token >= 0);
       CHECK(line.last_context >= context);
-      const Tokens border = mean <= 100 ? 100 : mean <= 300 ? 300 : 1000;
+      const Tokens border = mean <= 100 ? 100 : mean < 300 ? 300 : 1000;
       if (mean <= 1000) CHECK(line.last_context == border * n);
     }
   }
