@@ -142,6 +142,7 @@ void add_costs(Summary& summary, SimTime measured) {
   summary.unit = common_unit(summary.facts.units);
   summary.cost = cost_of(summary.facts, measured, summary.total.outcomes);
   if (!summary.unit) {
+    summary.total.output_tokens_per_s.reset();
     summary.cost.per_million_output_tokens.reset();
     summary.cost.per_million_accepted_tokens.reset();
   }

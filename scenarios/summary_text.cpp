@@ -175,11 +175,12 @@ std::string use(const Summary& s) {
 std::string rates(const Summary& s) {
   const GroupSummary& all = s.total;
   const double span = to_seconds(s.measured_end - s.measured_begin).value;
+  std::string output;  // tokens and images cannot be added up
+  if (s.unit) output = fmt::format(", {} output {}/s", or_dash(all.output_tokens_per_s, human_number), *s.unit);
   std::string text =
       wrapped("Throughput  ",
-              fmt::format("{} requests/s, {} prompt tokens/s, {} output tokens/s over {}",
-                          or_dash(all.requests_per_s, human_number), or_dash(all.prompt_tokens_per_s, human_number),
-                          or_dash(all.output_tokens_per_s, human_number), human_span(span)));
+              fmt::format("{} requests/s, {} prompt tokens/s{} over {}", or_dash(all.requests_per_s, human_number),
+                          or_dash(all.prompt_tokens_per_s, human_number), output, human_span(span)));
   text += wrapped("Goodput     ", fmt::format("{} requests/s, {} of the offered ones",
                                               or_dash(all.goodput_requests_per_s, human_number),
                                               or_dash(all.goodput_share, human_share)));

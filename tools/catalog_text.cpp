@@ -199,10 +199,12 @@ std::string engine_text(const EngineDefaults& defaults, const std::string& devic
   Footnotes notes;
   std::string text =
       fmt::format("{} {}: arguments and their defaults on {}\n", defaults.kind, defaults.version, device);
+  std::size_t width = 28;
+  for (const EngineArg& arg : defaults.known) width = std::max(width, arg.name.size());
   for (const EngineArg& arg : defaults.known) {
     std::string value = arg.default_value.value_or(kMissing);
     if (!arg.modelled) value += ", no effect here";
-    text += wrapped(fmt::format("  {:<30}", arg.name), notes.mark(value, arg.note, arg.source));
+    text += wrapped(fmt::format("  {:<{}}", arg.name, width + 2), notes.mark(value, arg.note, arg.source));
   }
   return text + kind_text(*engine_kind(defaults.kind), defaults.settings.args) + notes.text();
 }

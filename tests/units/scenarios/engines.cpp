@@ -187,6 +187,7 @@ TEST_CASE("an embedding is one pass, and its unit is the embedding") {
     CHECK(summary.unit == "embeddings");
     CHECK(summary_json(summary).find("\"per_million_accepted_tokens_usd\": null") != std::string::npos);
     CHECK(summary_text(summary).find("embeddings, $") != std::string::npos);
+    CHECK(summary_text(summary).find(" output embeddings/s") != std::string::npos);
   }
 }
 
@@ -226,6 +227,7 @@ TEST_CASE("costs of models with unlike units are not added up") {
   const Summary summary = summarise(report, built.facts);
   CHECK_FALSE(summary.unit);
   CHECK(summary_text(summary).find("per million") == std::string::npos);
+  CHECK_FALSE(summary.total.output_tokens_per_s);
 }
 
 TEST_CASE("what engines leave out is told once for each kind in use") {
