@@ -139,6 +139,30 @@ TEST_CASE("the longest input fits, one more token does not") {
   CHECK(r.records[1].reason == Reason::kContextLimit);
 }
 
+TEST_CASE("a request of several passes takes its batch so many times as long") {
+  TritonArgs args;
+  args.max_batch_size = 4;
+  args.max_queue_delay_microseconds = 1000;
+  args.passes = 20;  // the steps of an image
+  SimulationSpec spec = pool_of(args, by_token());
+  add_list(spec, {arrival(0, 5, 1), arrival(0, 10, 1)});
+  const Run r = run(std::move(spec));
+  CHECK(r.records[0].ended == (1 + 20 * 30) * kMs);
+  CHECK(r.records[1].ended == r.records[0].ended);
+  CHECK(r.report.replicas[0].steps == 1);
+}
+
+TEST_CASE("a job takes as many passes as its output says") {
+  SessionArgs args;
+  args.passes_by_output = true;
+  SimulationSpec spec = pool_of(args, by_token());
+  add_list(spec, {arrival(0, 10, 7), arrival(0, 10, 1)});
+  const Run r = run(std::move(spec));
+  CHECK(r.records[0].ended == 140 * kMs);
+  CHECK(r.records[0].output_tokens == 7);
+  CHECK(r.records[1].ended == 160 * kMs);
+}
+
 TEST_CASE("sessions run one request each, first in first out") {
   SessionArgs args;
   args.instance_count = 2;
