@@ -126,9 +126,6 @@ void Engine::send(Arrival& arrival, SourceId source) {
   r.output_target = arrival.output_tokens;
   r.priority = arrival.priority;
   meter_.sent(r);
-  if (const std::int64_t block = clients_[source.value].source().prefix_block_tokens(); block > 0) {
-    ideal_[r.model.value].request(table_.content(id), r.prompt_tokens, r.output_target, block);
-  }
   clients_[source.value].sent();
 
   if (!fit_to_contract(id)) return refuse(id, Reason::kContextLimit);
@@ -145,6 +142,9 @@ void Engine::send(Arrival& arrival, SourceId source) {
   s.arrival = now_;
   s.rank = meter_.offered();
   s.group = static_cast<std::uint16_t>(r.measured ? r.cls.value : spec_.classes.size());
+  if (const std::int64_t block = clients_[source.value].source().prefix_block_tokens(); block > 0) {
+    ideal_[r.model.value].request(table_.content(id), r.prompt_tokens, r.output_target, block);
+  }
   router_.added(choice.pool, choice.replica);
   if (choice.prefill_replica.valid()) {
     hand_out_prompt(id, choice);

@@ -100,7 +100,7 @@ struct Report {
   std::uint64_t transfers = 0;   ///< of KV between pools
   double transferred_bytes = 0;
   SimTime transfer_time = 0;           ///< sum over transfers, from the blocks being there to the KV being there
-  std::int64_t prefix_tokens = 0;      ///< prompt tokens of requests from those sources
+  std::int64_t prefix_tokens = 0;      ///< prompt tokens of routed requests from those sources
   std::int64_t ideal_prefix_hits = 0;  ///< of those, what an endless cache shared by all would have found
 
   std::vector<std::vector<Cell>> cells;  ///< [ClassId][PoolId], one more column at the end for "never routed"
