@@ -7,6 +7,7 @@
 namespace poolcast {
 namespace {
 
+constexpr std::size_t kAhead = 8;                       ///< lookups whose memory is asked for in advance
 constexpr std::uint64_t kOwn = std::uint64_t{1} << 63;  ///< tokens that are like no others are named after the request
 
 }  // namespace
@@ -45,16 +46,38 @@ TrtBlocks::Found TrtBlocks::look_up(RequestId id, std::int64_t tokens) {
     if (full > 0) found.next = s.kv.hash(0, s.content, block_size_);
     return found;
   }
-  for (; found.blocks < full; ++found.blocks) {
-    const std::uint64_t hash = s.kv.hash(static_cast<std::size_t>(found.blocks), s.content, block_size_);
-    const std::uint32_t block = tree_.find(hash);
-    if (block == kNone) {
-      found.next = hash;
-      break;
-    }
-    found.referenced += pool_[block].users > 0;
-  }
+  find_chain(s, full);
+  found.blocks = static_cast<std::int64_t>(chain_.blocks.size());
+  for (const std::uint32_t block : chain_.blocks) found.referenced += pool_[block].users > 0;
+  if (found.blocks < full) found.next = s.kv.hash(chain_.blocks.size(), s.content, block_size_);
   return found;
+}
+
+/// Finds the nodes of the first `full` blocks, as far as there are any. The same question comes again and again, while
+/// a prompt waits and when it starts.
+void TrtBlocks::find_chain(const Sequence& s, std::int64_t full) {
+  const auto found = static_cast<std::int64_t>(chain_.blocks.size());
+  if (chain_.own == s.own && chain_.changes == changes_ && (full <= chain_.asked || found < chain_.asked)) {
+    if (found > full) {
+      chain_.blocks.resize(static_cast<std::size_t>(full));
+      chain_.asked = full;
+    }
+    return;
+  }
+  chain_.own = s.own;
+  chain_.changes = changes_;
+  chain_.asked = full;
+  chain_.blocks.clear();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(full); ++i) {
+    if (i % kAhead == 0) {
+      for (std::size_t k = i; k < std::min(i + kAhead, static_cast<std::size_t>(full)); ++k) {
+        tree_.prefetch(s.kv.hash(k, s.content, block_size_));
+      }
+    }
+    const std::uint32_t block = tree_.find(s.kv.hash(i, s.content, block_size_));
+    if (block == kNone) return;
+    chain_.blocks.push_back(block);
+  }
 }
 
 // ---------------------------------------------------------------- giving
@@ -73,23 +96,14 @@ std::int64_t TrtBlocks::add_sequence(RequestId id, std::int64_t tokens) {
   if (need - found.referenced > free_) return -1;
   std::int64_t reused = 0;
   if (!nameless(s) || table_.state(id).preemptions > 0) {
-    reused = share_full_blocks(s, tokens - 1);
-    if (partial_) reused += share_part(s, reused / block_size_, tokens - 1);
+    for (const std::uint32_t block : chain_.blocks) claim(block);
+    s.kv.blocks = chain_.blocks;
+    s.kv.entered = chain_.blocks.size();
+    reused = found.blocks * block_size_;
+    if (partial_) reused += share_part(s, found.blocks, tokens - 1);
   }
   while (static_cast<std::int64_t>(s.kv.blocks.size()) < need) s.kv.blocks.push_back(take());
   return reused;
-}
-
-std::int64_t TrtBlocks::share_full_blocks(Sequence s, std::int64_t tokens) {
-  const std::int64_t full = tokens / block_size_;
-  std::int64_t i = 0;
-  for (; i < full; ++i) {
-    const std::uint32_t block = tree_.find(s.kv.hash(static_cast<std::size_t>(i), s.content, block_size_));
-    if (block == kNone) break;
-    claim(block);
-    s.kv.blocks.push_back(block);
-  }
-  return i * block_size_;
 }
 
 /// The block after the shared ones: a node that begins like it is copied, or taken over where nobody would miss it.
@@ -105,7 +119,7 @@ std::int64_t TrtBlocks::share_part(Sequence s, std::int64_t full, std::int64_t t
   if (pool_[shared.block].users > 0 || !tree_.leaf(shared.block)) {
     s.kv.blocks.push_back(take());
   } else {
-    listed_ -= tree_.remove(shared.block);
+    remove(shared.block);
     claim(shared.block);
     s.kv.blocks.push_back(shared.block);
   }
@@ -137,23 +151,36 @@ void TrtBlocks::store(Sequence s, std::int64_t tokens, bool partial, bool paused
   const std::int64_t full = tokens / block_size_;
   TrtTokens reader(s.content, s.prompt, s.own);
   std::uint32_t parent = TrtTree::kRoot;
-  for (std::int64_t i = 0; i < std::min(full, limit); ++i) {
+  // What was there before still is, unless a block of somebody else above it was taken.
+  if (s.kv.entered > 0) parent = tree_.find(s.kv.hash(s.kv.entered - 1, s.content, block_size_));
+  std::int64_t i = parent == kNone ? 0 : static_cast<std::int64_t>(s.kv.entered);
+  for (; i < std::min(full, limit); ++i) {
     const auto at = static_cast<std::size_t>(i);
     const std::uint64_t hash = s.kv.hash(at, s.content, block_size_);
     std::uint32_t node = tree_.find(hash);
     if (node == kNone) {
       node = s.kv.blocks[at];
       if (partial_) reader.read(i * block_size_, (i + 1) * block_size_, key_);
-      tree_.insert(node, parent, hash, key_);
-      ++listed_;
+      insert(node, parent, hash);
     }
     parent = node;
   }
+  s.kv.entered = static_cast<std::size_t>(i);
   if (!partial || tokens % block_size_ == 0 || full >= limit) return;
   reader.read(full * block_size_, tokens, key_);
   if (tree_.longest_shared(parent, key_).whole) return;
-  tree_.insert(s.kv.blocks[static_cast<std::size_t>(full)], parent, 0, key_);
+  insert(s.kv.blocks[static_cast<std::size_t>(full)], parent, 0);
+}
+
+void TrtBlocks::insert(std::uint32_t block, std::uint32_t parent, std::uint64_t hash) {
+  tree_.insert(block, parent, hash, key_);
   ++listed_;
+  ++changes_;
+}
+
+void TrtBlocks::remove(std::uint32_t block) {
+  listed_ -= tree_.remove(block);
+  ++changes_;
 }
 
 // ---------------------------------------------------------------- taking back
@@ -177,6 +204,7 @@ void TrtBlocks::release(Sequence s, std::int64_t held, std::int64_t computed, Le
     if (--pool_[s.kv.blocks[i]].users == 0) push_free(s.kv.blocks[i]);
   }
   s.kv.blocks.clear();
+  s.kv.entered = 0;
 }
 
 void TrtBlocks::keep(RequestId id, std::int64_t tokens, Kept& kept) {
@@ -225,7 +253,7 @@ std::uint32_t TrtBlocks::take() {
   const std::uint32_t block = free_head_;
   unlink_free(block);
   pool_[block].users = 1;
-  if (tree_.listed(block)) listed_ -= tree_.remove(block);
+  if (tree_.listed(block)) remove(block);
   return block;
 }
 

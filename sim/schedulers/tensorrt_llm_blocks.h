@@ -90,10 +90,12 @@ class TrtBlocks {
 
   Sequence sequence(RequestId id);
   bool nameless(const Sequence& s) const;
-  std::int64_t share_full_blocks(Sequence s, std::int64_t tokens);
+  void find_chain(const Sequence& s, std::int64_t full);
   std::int64_t share_part(Sequence s, std::int64_t full, std::int64_t tokens);
   void store(Sequence s, std::int64_t tokens, bool partial, bool paused);
   void release(Sequence s, std::int64_t held, std::int64_t computed, Leaving how);
+  void insert(std::uint32_t block, std::uint32_t parent, std::uint64_t hash);
+  void remove(std::uint32_t block);
   std::uint32_t take();
   void claim(std::uint32_t block);
   void push_free(std::uint32_t block);
@@ -108,7 +110,14 @@ class TrtBlocks {
 
   TrtTree tree_;
   std::int64_t listed_ = 0;
-  std::vector<Block> pool_;  ///< blocks used so far; those never used stand before all others in the queue
+  std::uint64_t changes_ = 0;  ///< of the tree
+  struct Chain {
+    std::uint64_t own = 0;  ///< whose
+    std::uint64_t changes = 0;
+    std::int64_t asked = 0;
+    std::vector<std::uint32_t> blocks;  ///< fewer than asked for: the next one is not there
+  } chain_;                             ///< the last one found
+  std::vector<Block> pool_;             ///< blocks used so far; those never used stand before all others in the queue
   std::uint32_t free_head_ = kNone, free_tail_ = kNone;
   std::vector<std::uint32_t> spare_;  ///< opened for decoding requests
   std::vector<Segment> key_;          ///< scratch

@@ -44,6 +44,7 @@ class TrtTree {
 
   bool listed(std::uint32_t block) const { return block < nodes_.size() && nodes_[block].listed; }
   bool leaf(std::uint32_t block) const { return nodes_[block].first_child == kNone; }
+  void prefetch(std::uint64_t hash) const { index_.prefetch(hash); }
   /// The full node with this hash, or kNone.
   std::uint32_t find(std::uint64_t hash) const { return index_.find(hash); }
 
