@@ -116,6 +116,8 @@ class SglangScheduler final : public Scheduler {
   void describe(SglangJob& job, const Content& content);
   void put_back(Job j);
   void forget(Job j);
+  void abort_chunk(Job j);
+  void reset();
 
   // sglang.cpp: the loop
   const StepPlan& plan_step(bool literally);

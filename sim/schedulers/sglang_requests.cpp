@@ -90,23 +90,33 @@ void SglangScheduler::abort(RequestId id) {
   SchedulerState& s = table_.state(id);
   const Job j = s.previous;
   SglangJob& job = jobs_[j];
+  const Standing was = s.standing;
   --live_;
-  const bool decoding = s.standing == Standing::kDecoding;
-  if (decoding) {
+  if (was == Standing::kDecoding) {
     decodes_.leave(id);
     job.decoding = false;
     job.outputs = s.tokens - s.prompt_tokens;
     job.committed = s.computed;
-  }
-  const bool held = s.standing != Standing::kWaiting;
-  s.standing = Standing::kGone;
-  if (decoding) return finish_job(j);
-  if (!held) {
+  } else if (was == Standing::kWaiting) {
     std::erase(waiting_, j);
     std::erase(lost_, j);
-    return forget(j);
   }
-  // Its prompt is partly prefilled.
+  s.standing = Standing::kGone;
+  if (crashed_) {
+    job.finished = true;
+    if (live_ == 0) reset();
+  } else if (was == Standing::kDecoding) {
+    finish_job(j);
+  } else if (was == Standing::kWaiting) {
+    forget(j);
+  } else {
+    abort_chunk(j);
+  }
+}
+
+/// Drops a prompt that is partly prefilled.
+void SglangScheduler::abort_chunk(Job j) {
+  SglangJob& job = jobs_[j];
   memory_.release(job);
   --slots_held_;
   chunked_ = kNone;
@@ -136,6 +146,12 @@ std::vector<RequestId> SglangScheduler::take_all() {
     job.finished = true;
     ids.push_back(job.id);
   }
+  reset();
+  return ids;
+}
+
+/// As it was at the start, its counters excepted.
+void SglangScheduler::reset() {
   jobs_ = {};
   memory_ = SglangMemory(args_);
   running_.clear();
@@ -147,7 +163,6 @@ std::vector<RequestId> SglangScheduler::take_all() {
   chunked_ = kNone;
   full_ = crashed_ = false;
   slots_held_ = live_ = finished_held_ = without_output_ = 0;
-  return ids;
 }
 
 std::vector<Departure> SglangScheduler::departures() const {

@@ -310,6 +310,24 @@ TEST_CASE("SGLang's mixed chunks end the process for want of memory; mended, eve
   }
 }
 
+TEST_CASE("when SGLang's process has ended its requests can still be given up") {
+  SglangArgs args = arguments(100);
+  args.schedule_conservativeness = 0;
+  args.enable_mixed_chunk = true;
+  args.chunked_prefill_size = 8;
+  args.fidelity = Fidelity::kUpstream;
+  std::vector<Arrival> arrivals(5, arrival(0, 2, 60));
+  arrivals.push_back(arrival(0, 60, 2));
+  for (const bool timeout : {false, true}) {
+    SimulationSpec spec = one_pool(fixed_step(0.010));
+    spec.pools[0].engine = args;
+    if (timeout) spec.classes[0].timeout = 1000 * kMs;
+    add_list(spec, arrivals);
+    const Outcomes outcomes = simulate(std::move(spec), {}).total().outcomes;
+    CHECK(outcomes.count(timeout ? Outcome::kTimedOut : Outcome::kFailed) == 6);
+  }
+}
+
 // mem_cache/common.py, evict_from_tree_cache: asks for all it needs, not for what is missing.
 TEST_CASE("SGLang evicts as much as it needs, not as much as is missing") {
   SglangArgs args = arguments(100);
