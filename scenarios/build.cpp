@@ -57,6 +57,10 @@ PoolSpec build_pool(const PoolEntry& entry, const LogicalModel& model) {
   pool.curve = make_curve(entry, model);
   pool.engine = build_engine(entry.engine, model.task);
   pool.max_pending_requests = entry.max_pending_requests;
+  pool.role = entry.role;
+  if (entry.role != PoolRole::kBoth && model.shape) {
+    pool.kv_bytes_per_token = kv_bytes_per_token(*model.shape, entry.kv_precision).value;
+  }
   if (entry.price_per_device) {
     pool.price_per_replica = *entry.price_per_device * static_cast<double>(entry.layout.devices());
   }
@@ -180,8 +184,10 @@ BuiltScenario build(const Scenario& scenario) {
   for (const PoolEntry& pool : scenario.pools) {
     const LogicalModel& model = scenario.models[pool.model];
     spec.pools.push_back(build_pool(pool, model));
+    spec.pools.back().node = static_cast<std::uint32_t>(spec.pools.size() - 1);
     built.facts.pools.push_back(pool_facts(pool, model, *spec.pools.back().curve));
   }
+  spec.topology = scenario.topology.graph(scenario.pools);
   build_models(scenario, spec);
   built.facts.classes = spec.classes;
   for (std::size_t i = 0; i < scenario.workload.size(); ++i) build_source(scenario, i, built);

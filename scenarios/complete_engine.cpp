@@ -139,7 +139,7 @@ void complete_engine(PoolEntry& pool, const LogicalModel& model, const LoadConte
   check_task(pool, kind, model);
   const YamlNode at = deepest(pool.at, {"engine", "args"});
   const EngineSite site{pool.accelerator, pool.layout, model.task, model.steps, at};
-  const Precision kv = kv_precision(pool, implementation);
+  const Precision kv = pool.kv_precision = kv_precision(pool, implementation);
   complete_length(pool, kind, model, at);
   if (kind.complete != nullptr) kind.complete(settings, site);
   if (kind.check != nullptr) kind.check(settings, site);

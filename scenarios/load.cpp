@@ -82,13 +82,15 @@ Scenario load_document(const std::string& name, const YamlNode& document, const 
   MappingReader root(document);
   check_version(root);
   if (const auto seed = root.optional("seed")) scenario.seed = static_cast<std::uint64_t>(seed->integer(0));
-  root.not_modelled_yet({"move", "moves", "failures", "failure_domains", "topology", "telemetry", "energy", "plan"});
+  root.not_modelled_yet({"move", "moves", "failures", "failure_domains", "telemetry", "energy", "plan"});
   for (const YamlNode& node : entries_of(root, "pools")) scenario.pools.push_back(load_pool(node, context));
   check_entry_names(scenario.pools);
   for (const YamlNode& node : entries_of(root, "models")) scenario.models.push_back(load_model(node, context));
   check_entry_names(scenario.models);
   link_models(scenario.models, scenario.pools);
   for (PoolEntry& pool : scenario.pools) complete_pool(pool, scenario.models, context);
+  scenario.topology =
+      load_topology(root.optional("topology").value_or(document.empty_mapping()), scenario.models, scenario.pools);
   for (const YamlNode& node : entries_of(root, "workload")) {
     scenario.workload.push_back(load_workload_entry(node, scenario.models, context));
   }

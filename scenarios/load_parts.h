@@ -48,6 +48,9 @@ void complete_pool(PoolEntry& pool, const std::vector<LogicalModel>& models, con
 /// Of that, the engine's part.
 void complete_engine(PoolEntry& pool, const LogicalModel& model, const LoadContext& context);
 
+PoolRole load_role(const YamlNode& node, const EngineEntry& engine);
+TopologyEntry load_topology(const YamlNode& node, const std::vector<LogicalModel>& models,
+                            const std::vector<PoolEntry>& pools);
 RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools);
 MeasureSpec load_measure(const YamlNode& node);
 

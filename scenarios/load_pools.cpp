@@ -137,6 +137,7 @@ PoolEntry load_pool(const YamlNode& node, const LoadContext& context) {
     pool.replicas = static_cast<std::int32_t>(replicas->integer(1, kMostReplicas));
   }
   pool.engine = load_engine(reader.required("engine"), pool.accelerator, pool.layout, context);
+  if (const auto role = reader.optional("role")) pool.role = load_role(*role, pool.engine);
   if (const auto curves = reader.optional("curves")) pool.curves = load_curves(*curves);
   const auto price = reader.optional("price");
   if (!price) node.fail("missing key \"price\": write {reserved: $2.10/h per device}, {list: NAME} or none");

@@ -130,6 +130,24 @@ void write_model(YamlWriter& yaml, const LogicalModel& model) {
   yaml.close_item();
 }
 
+void write_topology(YamlWriter& yaml, const Scenario& scenario) {
+  const TopologyEntry& topology = scenario.topology;
+  if (topology.links.empty() && topology.switches.empty()) return;
+  const Topology graph = topology.graph(scenario.pools);
+  yaml.open("topology");
+  yaml.value("switches", fmt::format("[{}]", fmt::join(topology.switches, ", ")));
+  yaml.open("links");
+  for (const Link& link : topology.links) {
+    yaml.open_item();
+    yaml.value("between", fmt::format("[{}, {}]", graph.nodes()[link.a], graph.nodes()[link.b]));
+    yaml.value("bandwidth", to_text(link.bandwidth));
+    yaml.value("latency", to_text(link.latency));
+    yaml.close_item();
+  }
+  yaml.close();
+  yaml.close();
+}
+
 void write_routing(YamlWriter& yaml, const Scenario& scenario) {
   const RoutingEntry& routing = scenario.routing;
   yaml.open("routing");
@@ -172,6 +190,7 @@ std::string resolved(const Scenario& scenario, Resolve mode) {
   yaml.open("pools");
   for (const PoolEntry& pool : scenario.pools) write_pool(yaml, pool, mode);
   yaml.close();
+  write_topology(yaml, scenario);
   write_routing(yaml, scenario);
   write_measure(yaml, scenario.measure);
   return yaml.result();

@@ -15,6 +15,7 @@ enum class Resolve {
 };
 
 void write_workload_entry(YamlWriter& yaml, const WorkloadEntry& entry, Resolve mode);
+const char* name(PoolRole role);
 void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode);
 void write_figures(YamlWriter& yaml, const Accelerator& accelerator);
 void write_shape(YamlWriter& yaml, const TransformerShape& shape);

@@ -76,6 +76,7 @@ void write_curves(YamlWriter& yaml, const StepFit& fit) {
 void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode) {
   yaml.open_item();
   yaml.text("name", pool.name);
+  yaml.value("role", name(pool.role));
   write_figures(yaml, pool.accelerator);
   yaml.value("layout", fmt::format("{{tp: {}, pp: {}}}", pool.layout.tp, pool.layout.pp));
   yaml.value("replicas", std::to_string(pool.replicas));

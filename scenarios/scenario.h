@@ -89,6 +89,7 @@ struct EngineEntry {
 
 struct PoolEntry {
   std::string name;
+  PoolRole role = PoolRole::kBoth;
   Accelerator accelerator;
   Layout layout;
   std::int32_t replicas = 1;
@@ -97,8 +98,9 @@ struct PoolEntry {
   std::optional<DollarsPerHour> price_per_device;  ///< nothing: the file says `price: none`
   std::int64_t max_pending_requests = INT64_MAX;
 
-  std::size_t model = 0;              ///< index of the one logical model that it serves
-  std::size_t implementation = 0;     ///< index within that model
+  std::size_t model = 0;           ///< index of the one logical model that it serves
+  std::size_t implementation = 0;  ///< index within that model
+  Precision kv_precision = Precision::kBf16;
   std::optional<KvMemory> kv_memory;  ///< the arithmetic, where it was possible
   YamlNode at;
 };
@@ -110,12 +112,21 @@ struct RoutingEntry {
   std::vector<std::string> pool_policies;  ///< by pool; default round-robin
 };
 
+/// What connects the pools. Nodes are the pools in file order, then the switches.
+struct TopologyEntry {
+  std::vector<std::string> switches;
+  std::vector<Link> links;
+
+  Topology graph(const std::vector<PoolEntry>& pools) const;
+};
+
 struct Scenario {
   std::string name;  ///< the file, as it was named
   std::uint64_t seed = 0;
   std::vector<WorkloadEntry> workload;
   std::vector<LogicalModel> models;
   std::vector<PoolEntry> pools;
+  TopologyEntry topology;
   RoutingEntry routing;
   MeasureSpec measure;
   std::vector<std::string> notes;  ///< what the reader of a run should know, found while loading

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 namespace poolcast {
@@ -54,6 +55,18 @@ ClassSummary summarise_class(const ClassSpec& spec, const RunFacts& facts, const
   return c;
 }
 
+void add_departures(std::vector<Departure>& total, const std::vector<Departure>& more) {
+  for (const Departure& departure : more) {
+    const auto known = std::find_if(total.begin(), total.end(),
+                                    [&](const Departure& d) { return std::string_view(d.what) == departure.what; });
+    if (known == total.end()) {
+      total.push_back(departure);
+    } else {
+      known->times += departure.times;
+    }
+  }
+}
+
 /// The sum of some replicas: counts add up, maxima are those of the fullest.
 ReplicaReport sum(const std::vector<const ReplicaReport*>& replicas) {
   ReplicaReport total;
@@ -76,6 +89,9 @@ ReplicaReport sum(const std::vector<const ReplicaReport*>& replicas) {
     total.prefix.queries += r->prefix.queries;
     total.prefix.hits += r->prefix.hits;
     total.padded_tokens += r->padded_tokens;
+    total.wasted_tokens += r->wasted_tokens;
+    total.compiled += r->compiled;
+    add_departures(total.departures, r->departures);
     total.stalled |= r->stalled;
   }
   return total;
@@ -101,6 +117,9 @@ ReplicaUse use(const ReplicaReport& r, double replica_nanoseconds) {
   u.prefix_hit_tokens = r.prefix.hits;
   u.prefix_hit_rate = quotient(r.prefix.hits, r.prefix.queries);
   u.padded_tokens = r.padded_tokens;
+  u.wasted_tokens = r.wasted_tokens;
+  u.compiled_programs = r.compiled;
+  for (const Departure& departure : r.departures) u.departures.emplace_back(departure.what, departure.times);
   if (r.padded_tokens > 0) u.padding_waste = quotient(r.padded_tokens, r.scheduled_tokens + r.padded_tokens);
   u.extrapolated_step_share = quotient(r.extrapolated_steps, r.steps);
   u.stalled = r.stalled;
@@ -175,6 +194,9 @@ void add_run(Summary& summary, const Report& report) {
   summary.truncated_requests = report.truncated_requests;
   summary.has_prefix_data = report.has_prefix_data;
   summary.prefix_tokens = report.prefix_tokens;
+  summary.transfers = report.transfers;
+  summary.transferred_bytes = report.transferred_bytes;
+  summary.mean_transfer_s = quotient(to_seconds(report.transfer_time).value, report.transfers);
   summary.ideal_hit_rate = quotient(report.ideal_prefix_hits, report.prefix_tokens);
   summary.stationary = report.stationary;
   summary.backlog_growth_per_s = report.backlog_growth_per_s;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/cost.h"
@@ -93,7 +94,11 @@ struct ReplicaUse {
   std::int64_t prefix_hit_tokens = 0;     ///< of those, found in the prefix cache
   std::optional<double> prefix_hit_rate;  ///< hit / query tokens; empty without a prefix cache
   std::int64_t padded_tokens = 0;         ///< computed beside the scheduled ones, to fill a shape
+  std::int64_t wasted_tokens = 0;         ///< computed beside them for requests that had ended already
+  std::int64_t compiled_programs = 0;     ///< while requests waited for them
   std::optional<double> padding_waste;    ///< padded / (scheduled + padded) tokens; empty where nothing is padded
+  /// Faults of the engine that were left out or met (`fidelity`), and how often: "preempted requests were lost …".
+  std::vector<std::pair<std::string, std::int64_t>> departures;
   std::optional<double> extrapolated_step_share;  ///< of its steps, outside the range that the curve was measured on
   bool stalled = false;
 };
@@ -131,6 +136,9 @@ struct Summary {
   std::uint64_t skipped_rows = 0;
   std::uint64_t truncated_requests = 0;
   bool has_prefix_data = false;
+  std::uint64_t transfers = 0;  ///< of KV between pools
+  double transferred_bytes = 0;
+  std::optional<double> mean_transfer_s;
   std::int64_t prefix_tokens = 0;        ///< prompt tokens of the sources that have prefix data
   std::optional<double> ideal_hit_rate;  ///< of those, what an endless cache shared by all replicas would find
   bool stationary = true;

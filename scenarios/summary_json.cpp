@@ -163,6 +163,8 @@ Json use_json(const ReplicaUse& u) {
           {"prefix_hit_rate", or_null(u.prefix_hit_rate)},
           {"padded_tokens", u.padded_tokens},
           {"padding_waste", or_null(u.padding_waste)},
+          {"wasted_tokens", u.wasted_tokens},
+          {"compiled_programs", u.compiled_programs},
           {"steps", u.steps},
           {"leaps", u.leaps},
           {"extrapolated_step_share", or_null(u.extrapolated_step_share)},
@@ -269,6 +271,10 @@ std::string summary_json(const Summary& s) {
   for (const ClassSummary& c : s.classes) json["classes"].push_back(class_json(c));
   for (const GroupSummary& model : s.models) json["models"].push_back(model_json(model));
   for (const PoolSummary& pool : s.pools) json["pools"].push_back(pool_json(pool));
+  if (s.transfers > 0) {
+    json["transfers"] = {
+        {"count", s.transfers}, {"bytes", s.transferred_bytes}, {"mean_s", or_null(s.mean_transfer_s)}};
+  }
   json["validity"] = validity(s);
   json["engine"] = {{"steps", s.steps}, {"leaps", s.leaps}, {"events", s.events}, {"fidelity", s.facts.fidelity}};
   return json_text(json);

@@ -187,6 +187,13 @@ std::string rates(const Summary& s) {
   return text;
 }
 
+std::string transfers(const Summary& s) {
+  if (s.transfers == 0) return "";
+  return wrapped("Transfers   ",
+                 fmt::format("{} of KV between pools, {} GB in all, {} each on average", human_count(s.transfers),
+                             human_number(s.transferred_bytes * 1e-9), human_seconds(s.mean_transfer_s.value_or(0))));
+}
+
 std::string costs(const Summary& s) {
   if (!s.cost.total) return "Cost        unknown: a pool has no price\n";
   const auto per_hour = Dollars(s.cost.per_hour->value);
@@ -238,7 +245,7 @@ std::string left_out(const Summary& s) {
 
 std::string summary_text(const Summary& s) {
   return head(s) + warnings(s) + requests(s) + latency(s) + latency_of_classes(s) + objectives(s) + pools(s) + use(s) +
-         rates(s) + costs(s) + curves(s) + notes(s) + engine(s) + left_out(s);
+         rates(s) + transfers(s) + costs(s) + curves(s) + notes(s) + engine(s) + left_out(s);
 }
 
 }  // namespace poolcast

@@ -85,6 +85,10 @@ TEST_CASE("the examples run and complete their requests") {
   for (std::size_t pool = 0; pool < 4; ++pool) {
     CHECK(engines.of_pool(PoolId(pool)).outcomes.count(Outcome::kCompleted) == 250);
   }
+  const Report apart = run_example("disaggregated.yaml", {"workload.synth.requests=500", "measure.warm_up=0 s"});
+  CHECK(apart.total().outcomes.count(Outcome::kCompleted) == 500);
+  CHECK(apart.transfers == 500);
+  CHECK(apart.transferred_bytes > 500e6);  // about 3,000 tokens of 80 layers * 8 heads * 128 * 2 * 2 bytes each
   const Report passes = run_example("one_pass.yaml", {});
   CHECK(passes.total().outcomes.count(Outcome::kCompleted) == 4066);
 }

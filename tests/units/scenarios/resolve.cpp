@@ -30,6 +30,9 @@ void check_same(const StepCurve& a, const StepCurve& b) {
 void check_same(const PoolSpec& a, const PoolSpec& b) {
   CHECK(a.name == b.name);
   CHECK(a.replicas == b.replicas);
+  CHECK(a.role == b.role);
+  CHECK(a.node == b.node);
+  CHECK(a.kv_bytes_per_token == b.kv_bytes_per_token);
   CHECK(a.devices_per_replica == b.devices_per_replica);
   CHECK(a.max_pending_requests == b.max_pending_requests);
   CHECK(a.price_per_replica.value == b.price_per_replica.value);
@@ -87,6 +90,14 @@ void check_same(const SimulationSpec& a, const SimulationSpec& b) {
   CHECK(a.measure.warm_up == b.measure.warm_up);
   CHECK(a.measure.warm_up_requests == b.measure.warm_up_requests);
   CHECK(a.measure.until == b.measure.until);
+  CHECK(a.topology.nodes() == b.topology.nodes());
+  REQUIRE(a.topology.links().size() == b.topology.links().size());
+  for (std::size_t i = 0; i < a.topology.links().size(); ++i) {
+    CHECK(a.topology.links()[i].a == b.topology.links()[i].a);
+    CHECK(a.topology.links()[i].b == b.topology.links()[i].b);
+    CHECK(a.topology.links()[i].bandwidth.value == b.topology.links()[i].bandwidth.value);
+    CHECK(a.topology.links()[i].latency.value == b.topology.links()[i].latency.value);
+  }
   REQUIRE(a.pools.size() == b.pools.size());
   REQUIRE(a.routing.pool.size() == b.routing.pool.size());
   for (std::size_t i = 0; i < a.pools.size(); ++i) {
@@ -422,7 +433,7 @@ TEST_CASE("the resolved scenario gives the same simulation whatever it states") 
 
 TEST_CASE("the resolved scenario gives the same simulation of every engine, whatever its arguments") {
   check_round_trip(kEngines);
-  for (const char* name : {"engines_side_by_side.yaml", "one_pass.yaml"}) {
+  for (const char* name : {"engines_side_by_side.yaml", "one_pass.yaml", "disaggregated.yaml"}) {
     check_round_trip(read_text_file(std::string(POOLCAST_SOURCE_DIR "/scenarios/examples/") + name));
   }
 }
