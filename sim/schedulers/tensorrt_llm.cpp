@@ -2,6 +2,7 @@
 #include "sim/schedulers/tensorrt_llm.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace poolcast {
 namespace {
@@ -21,32 +22,6 @@ TensorrtLlmScheduler::TensorrtLlmScheduler(const TensorrtLlmArgs& args, RequestT
       kv_(args, table),
       capacity_(args),
       batch_(args) {}
-
-void TensorrtLlmScheduler::enqueue(RequestId id) {
-  SchedulerState& s = table_.state(id);
-  s.tokens = s.prompt_tokens;
-  s.standing = Standing::kWaiting;
-  kv_.open_table(id);
-  queue_.add(id);
-}
-
-void TensorrtLlmScheduler::abort(RequestId id) {
-  SchedulerState& s = table_.state(id);
-  if (s.standing == Standing::kWaiting && !active(id)) {
-    s.standing = Standing::kGone;
-    queue_.remove(id);
-    return;
-  }
-  if (s.standing == Standing::kDecoding) {
-    stop_generating(id);
-    kv_.release(id, s.computed, s.computed, TrtBlocks::Leaving::kEnded);
-  } else {
-    leave_context(id);
-    if (s.standing == Standing::kPrefilling) kv_.release(id, s.tokens, s.computed, TrtBlocks::Leaving::kEnded);
-  }
-  s.standing = Standing::kGone;
-  unlink(id);
-}
 
 // ---------------------------------------------------------------- one step
 
@@ -151,8 +126,10 @@ void TensorrtLlmScheduler::give_chunk(const TrtMicroBatch::Context& context) {
   Tokens chunk = context.chunk;
   if (s.standing == Standing::kWaiting && !start_prompt(context.id, chunk)) {
     unsettled_ = true;
+    ++short_prompts_;
     return;
   }
+  if (!args_.enable_chunked_prefill && chunk > args_.max_num_tokens) ++long_prompts_;
   s.chunk = static_cast<std::int32_t>(chunk);
   plan_.prefill.push_back({chunk, s.computed});
   plan_.prefill_ids.push_back(context.id);
@@ -199,33 +176,12 @@ void TensorrtLlmScheduler::open_generated_blocks() {
     if (kv_.blocks(tokens) == kv_.blocks(tokens - 1)) continue;
     if (kv_.free() == 0) {
       pause(id);
+      ++short_of_blocks_;
     } else {
       kv_.open(1);
       ++generated_held_;
     }
   }
-}
-
-/// Gives its blocks back and makes a prompt of everything that it has so far; it keeps its place.
-void TensorrtLlmScheduler::pause(RequestId id) {
-  SchedulerState& s = table_.state(id);
-  const bool generating = s.standing == Standing::kDecoding;
-  if (generating) {
-    stop_generating(id);
-    enter_context(id);
-  } else {
-    ++pending_;
-  }
-  const Tokens computed = s.computed;
-  kv_.release(id, generating ? computed : s.tokens, computed, TrtBlocks::Leaving::kPaused);
-  s.dropped += computed;
-  s.lost = static_cast<std::int32_t>(computed);
-  s.computed = 0;
-  s.chunk = 0;
-  s.starved = false;
-  ++s.preemptions;
-  s.standing = Standing::kWaiting;
-  plan_.preempted.push_back({id, generating, computed});
 }
 
 void TensorrtLlmScheduler::complete_plan() {
@@ -235,11 +191,6 @@ void TensorrtLlmScheduler::complete_plan() {
   plan_.tokens += plan_.decode_requests;
   plan_.sampled += plan_.decode_requests;
   plan_.requests = plan_.decode_requests + static_cast<std::int64_t>(plan_.prefill.size());
-}
-
-void TensorrtLlmScheduler::release_kept() {
-  for (std::size_t i = 0; i < kept_count_; ++i) kv_.release(kept_[i]);
-  kept_count_ = 0;
 }
 
 // ---------------------------------------------------------------- runs of alike steps
@@ -269,19 +220,16 @@ bool TensorrtLlmScheduler::may_admit() {
   return pending_ > 0 || fetches;
 }
 
-std::vector<RequestId> TensorrtLlmScheduler::take_all() {
-  std::vector<RequestId> held, pending;
-  for_each_active(
-      [&](RequestId id) { (table_.state(id).standing == Standing::kWaiting ? pending : held).push_back(id); });
-  held.insert(held.end(), pending.begin(), pending.end());
-  for (const RequestId id : held) abort(id);
-  while (!queue_.empty()) {
-    held.push_back(queue_.front());
-    queue_.pop();
-    table_.state(held.back()).standing = Standing::kGone;
-  }
-  release_kept();
-  return held;
+std::vector<Departure> TensorrtLlmScheduler::departures() const {
+  const Departure all[] = {
+      {"generating requests were paused for want of a block, where TensorRT-LLM fails", short_of_blocks_},
+      {"times a prompt waited for want of blocks, where TensorRT-LLM fails", short_prompts_},
+      {"paused prompts beyond max_num_tokens ran alone, which TensorRT-LLM never runs again", long_prompts_},
+  };
+  std::vector<Departure> departures;
+  std::copy_if(std::begin(all), std::end(all), std::back_inserter(departures),
+               [](const Departure& d) { return d.times > 0; });
+  return departures;
 }
 
 // ---------------------------------------------------------------- the end of a step
@@ -327,71 +275,6 @@ const StepOutcome& TensorrtLlmScheduler::finish(std::int64_t steps) {
     kv_.store_prompt(id, computed);
   }
   return outcome_;
-}
-
-/// In order of arrival. With overlap they keep their blocks and slots for one more step.
-void TensorrtLlmScheduler::end_requests() {
-  std::sort(outcome_.ended.begin(), outcome_.ended.end(),
-            [this](RequestId a, RequestId b) { return table_.state(a).admission < table_.state(b).admission; });
-  for (const RequestId id : outcome_.ended) {
-    const Tokens held = table_.state(id).tokens - 1;  // the last token is never stored
-    if (args_.disable_overlap_scheduler) {
-      kv_.release(id, held, held, TrtBlocks::Leaving::kEnded);
-    } else {
-      if (kept_count_ == kept_.size()) kept_.emplace_back();
-      kv_.keep(id, held, kept_[kept_count_++]);
-    }
-    unlink(id);
-  }
-}
-
-// ---------------------------------------------------------------- lists
-
-void TensorrtLlmScheduler::start_generating(RequestId id) {
-  const SchedulerState& s = table_.state(id);
-  generated_need_ += kv_.blocks(s.end_tokens);
-  generated_held_ += kv_.blocks(s.tokens - 1);
-  decodes_.join(id);
-}
-
-void TensorrtLlmScheduler::stop_generating(RequestId id) {
-  note_stopped(id, decodes_.tokens(id) - 1);
-  decodes_.leave(id);
-}
-
-void TensorrtLlmScheduler::note_stopped(RequestId id, Tokens held) {
-  generated_need_ -= kv_.blocks(table_.state(id).end_tokens);
-  generated_held_ -= kv_.blocks(held);
-}
-
-void TensorrtLlmScheduler::enter_context(RequestId id) {
-  const auto earlier = [this](RequestId a, RequestId b) {
-    return table_.state(a).admission < table_.state(b).admission;
-  };
-  contexts_.insert(std::upper_bound(contexts_.begin(), contexts_.end(), id, earlier), id);
-  ++pending_;
-}
-
-void TensorrtLlmScheduler::leave_context(RequestId id) {
-  contexts_.erase(std::find(contexts_.begin(), contexts_.end(), id));
-  if (table_.state(id).standing == Standing::kWaiting) --pending_;
-}
-
-void TensorrtLlmScheduler::link(RequestId id) {
-  SchedulerState& s = table_.state(id);
-  s.previous = tail_;
-  s.next = kNone;
-  (tail_ == kNone ? head_ : table_.state(RequestId(tail_)).next) = id.value;
-  tail_ = id.value;
-  ++active_;
-}
-
-void TensorrtLlmScheduler::unlink(RequestId id) {
-  SchedulerState& s = table_.state(id);
-  (s.previous == kNone ? head_ : table_.state(RequestId(s.previous)).next) = s.next;
-  (s.next == kNone ? tail_ : table_.state(RequestId(s.next)).previous) = s.previous;
-  s.previous = s.next = kNone;
-  --active_;
 }
 
 }  // namespace poolcast

@@ -51,6 +51,7 @@ class TensorrtLlmScheduler final : public Scheduler {
   std::int64_t usable_blocks() const override { return kv_.usable(); }
   const DecodeSet& decodes() const override { return decodes_; }
   PrefixStats prefix_stats() const override { return stats_; }
+  std::vector<Departure> departures() const override;
 
   /// For tests: the last decision of the capacity scheduler, and the active requests in order.
   const TrtCapacity& capacity() const { return capacity_; }
@@ -102,7 +103,10 @@ class TensorrtLlmScheduler final : public Scheduler {
   StepOutcome outcome_;
   PrefixStats stats_;
 
-  std::vector<RequestId> contexts_;  ///< active and not generating, by admission
+  std::int64_t short_of_blocks_ = 0;  ///< generating requests paused where upstream fails
+  std::int64_t short_prompts_ = 0;    ///< steps for which a prompt waited where upstream fails
+  std::int64_t long_prompts_ = 0;     ///< paused prompts beyond the budget that ran alone
+  std::vector<RequestId> contexts_;   ///< active and not generating, by admission
   std::int64_t active_ = 0;
   std::int64_t pending_ = 0;          ///< active without blocks
   std::int64_t generated_need_ = 0;   ///< blocks of the whole sequences of generating requests …

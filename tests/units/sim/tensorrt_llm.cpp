@@ -404,6 +404,26 @@ TEST_CASE("a generating request that finds no block is paused itself, even under
   CHECK(e.step(literally) == " | a | -b");
   CHECK(e.free() == 1);
   CHECK(e.step(literally) == "b[8+1] | a |");
+  REQUIRE(e.scheduler.departures().size() == 1);
+  CHECK(e.scheduler.departures()[0].times == 1);
+}
+
+TEST_CASE("a paused prompt that has outgrown the budget runs alone") {
+  TensorrtLlmArgs args = small(4, Policy::kMaxUtilization);
+  args.max_num_tokens = 8;
+  const bool literally = GENERATE(false, true);
+  Bench e(args);
+  e.add(4, 10);
+  e.add(4, 10);
+  CHECK(e.step(literally) == "a[0+4] b[0+4] | |");
+  for (int i = 0; i < 4; ++i) CHECK(e.step(literally) == " | a b |");
+  CHECK(e.step(literally) == " | a | -b");  // of 9 tokens
+  e.add(1, 2);
+  for (int i = 0; i < 4; ++i) CHECK(e.step(literally) == " | a |");
+  CHECK(e.ended == "a");
+  CHECK(e.step(literally) == "b[0+9] | |");
+  CHECK(e.step(literally) == "c[0+1] | b |");
+  REQUIRE(e.scheduler.departures().size() == 1);
 }
 
 // ---------------------------------------------------------------- in the simulation
