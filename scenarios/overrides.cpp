@@ -67,12 +67,13 @@ class Override {
     if (const std::size_t skipped = entry_name(node, at); is_entry_list(key, at) && skipped > 0) {
       return descend(node, skipped, "");
     }
-    return descend_key(node, at);
+    return descend_key(node, at, key);
   }
 
-  YamlNode descend_key(const YamlNode& node, std::size_t at) {
+  YamlNode descend_key(const YamlNode& node, std::size_t at, std::string_view parent) {
     const std::size_t end = key_end(node, at);
-    const std::string key = path_.substr(at, end - at);
+    std::string key = path_.substr(at, end - at);
+    if (parent == "args") key = as_written(node, std::move(key));
     if (key.empty()) fail("the path has an empty key after " + walked(at));
     YamlNode changed = node.with(key, descend(node.find(key).value_or(YamlNode()), end, key));
     for (const auto& group : rivals()) {
@@ -82,6 +83,19 @@ class Override {
       }
     }
     return changed;
+  }
+
+  /// Arguments of engines may be spelt with dashes or underscores: an option changes the one that stands there.
+  static std::string as_written(const YamlNode& args, std::string key) {
+    const auto underscored = [](std::string name) {
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    };
+    if (!args.is_mapping()) return key;
+    for (const auto& [written, value] : args.entries()) {
+      if (underscored(written) == underscored(key)) return written;
+    }
+    return key;
   }
 
   YamlNode descend_index(const YamlNode& node, std::size_t at) {

@@ -108,6 +108,21 @@ void add_notes(const Summary& s, std::vector<Note>& notes) {
                      pool.facts.name, human_share(*pool.use.recompute_tax),
                      plural(pool.use.preemptions, "preemption")));
   }
+  for (const PoolSummary& pool : s.pools) {
+    if (pool.use.compiled_programs == 0) continue;
+    note(fmt::format("Pool {}: requests waited while {} compiled.", pool.facts.name,
+                     was(static_cast<std::uint64_t>(pool.use.compiled_programs), "program")));
+  }
+  for (const PoolSummary& pool : s.pools) {
+    for (const auto& [what, times] : pool.use.departures) {
+      note(fmt::format("Pool {}: {} {}.", pool.facts.name, human_count(static_cast<std::uint64_t>(times)), what));
+    }
+  }
+  for (const PoolSummary& pool : s.pools) {
+    if (pool.use.padding_waste.value_or(0) < 0.5) continue;
+    note(fmt::format("Pool {}: {} of what it computed only filled shapes.", pool.facts.name,
+                     human_share(*pool.use.padding_waste)));
+  }
   if (s.skipped_rows > 0) {
     note(fmt::format("{} left out of the workload: not usable.", was(s.skipped_rows, "row")));
   }

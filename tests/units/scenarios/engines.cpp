@@ -173,6 +173,33 @@ TEST_CASE("every engine kind completes a small load, and its telemetry has its o
   }
 }
 
+TEST_CASE("what shapes cost is told: programs compiled in front of requests, and padding") {
+  BuiltScenario built = build(one_pool(
+      "{kind: bucketed, version: jetstream-2026-01-05, args: {max_concurrent_decodes: 64, max_prefill_length: 1024, "
+      "compile_time: 2 s}}",
+      "tpu-v5e", 8));
+  const Summary summary = summarise(simulate(std::move(built.spec)), built.facts);
+  CHECK(summary.pools[0].use.compiled_programs == 2);  // the bucket of 256 and the step
+  std::string notes;
+  for (const Note& note : summary.notes) notes += note.text + "\n";
+  CHECK(notes.find("Pool p: requests waited while 2 programs were compiled.\n") != std::string::npos);
+  CHECK(summary.pools[0].use.padding_waste.value_or(0) > 0.1);
+}
+
+TEST_CASE("faults of an engine that are left out or met are notes") {
+  const BuiltScenario built =
+      build(one_pool("{kind: sglang, version: mainline-2026-07-20, args: {max_total_tokens: 9999}}"));
+  Report report;
+  report.cells.assign(1, std::vector<Cell>(2));
+  report.replicas.resize(2);
+  for (ReplicaReport& replica : report.replicas) replica.pool = PoolId(0u);
+  report.replicas[0].departures = {{"preempted requests were lost", 3}};
+  report.replicas[1].departures = {{"queues hung", 1}, {"preempted requests were lost", 1000}};
+  std::string notes;
+  for (const Note& note : summarise(report, built.facts).notes) notes += note.text + "\n";
+  CHECK(notes.find("Pool p: 1,003 preempted requests were lost.\nPool p: 1 queues hung.\n") != std::string::npos);
+}
+
 TEST_CASE("an embedding is one pass, and its unit is the embedding") {
   for (const char* engine :
        {"{kind: triton, version: core-2026-06-09, args: {max_batch_size: 8, dynamic_batching: true}}",

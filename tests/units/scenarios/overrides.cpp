@@ -80,6 +80,12 @@ TEST_CASE("options apply in order") {
   CHECK(scenario.pools[0].replicas == 5);
 }
 
+TEST_CASE("an option changes an engine argument however the file spells it") {
+  const std::string dashed = testing::changed("max_num_seqs: 64", "max-num-seqs: 64");
+  CHECK(loaded(dashed, {"pools.a.engine.args.max_num_seqs=7"}).pools[0].engine.vllm().max_num_seqs == 7);
+  CHECK(loaded(sound_scenario(), {"pools.a.engine.args.max-num-seqs=7"}).pools[0].engine.vllm().max_num_seqs == 7);
+}
+
 TEST_CASE("options reach keys that the file leaves to their defaults") {
   const Scenario scenario = loaded(
       sound_scenario(),
