@@ -64,7 +64,9 @@ struct MaxRunning {
   std::int64_t operator()(const SglangArgs& args) const { return args.max_running_requests; }
   std::int64_t operator()(const TensorrtLlmArgs& args) const { return args.max_batch_size; }
   std::int64_t operator()(const BucketedArgs& args) const { return args.max_num_seqs; }
-  std::int64_t operator()(const TritonArgs& args) const { return args.instance_count * args.max_batch_size; }
+  std::int64_t operator()(const TritonArgs& args) const {
+    return args.instance_count * (args.dynamic_batching ? std::max<std::int64_t>(1, args.max_batch_size) : 1);
+  }
   std::int64_t operator()(const SessionArgs& args) const { return args.instance_count; }
 };
 

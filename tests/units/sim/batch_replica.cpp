@@ -129,6 +129,18 @@ TEST_CASE("a cancelled request leaves the queue at once, a batch at its end") {
   CHECK(r.report.replicas[0].completed == 0);
 }
 
+TEST_CASE("a pool that takes no more than it can run counts an instance without batching as one") {
+  TritonArgs args;
+  args.dynamic_batching = GENERATE(true, false);
+  SimulationSpec spec = pool_of(args, fixed_step(0.010));
+  spec.pools[0].max_pending_requests = 0;
+  add_list(spec, {arrival(0, 5, 1), arrival(0.001, 5, 1), arrival(0.020, 5, 1)});
+  const Run r = run(std::move(spec));
+  // With batches of four the second one may come: four could run at once.
+  CHECK(r.records[1].outcome == (args.dynamic_batching ? Outcome::kCompleted : Outcome::kRejected));
+  CHECK(r.records[2].outcome == Outcome::kCompleted);
+}
+
 TEST_CASE("the longest input fits, one more token does not") {
   TritonArgs args;
   args.max_tokens = 64;
