@@ -64,7 +64,8 @@ TrtCapacity::View TensorrtLlmScheduler::view() {
   std::int64_t lingering = 0;
   for (std::size_t i = 0; i < kept_count_; ++i)
     lingering += kv_.blocks(kept_[i].tokens + 1) - kv_.blocks(kept_[i].tokens);
-  return {table_, decodes_, kv_, contexts_, head_, tail_, generated_need_ - generated_held_, lingering};
+  const std::int64_t started = static_cast<std::int64_t>(contexts_.size()) - pending_;
+  return {table_, decodes_, kv_, contexts_, started, head_, tail_, generated_need_ - generated_held_, lingering};
 }
 
 TrtMicroBatch::Context TensorrtLlmScheduler::context_of(const TrtCapacity::Fit& fit) const {

@@ -29,9 +29,12 @@ void TrtCapacity::start(const View& view) {
       args_.capacity_scheduler_policy == Policy::kStaticBatch) {
     return;
   }
-  for (const RequestId id : view.contexts) {
+  std::int64_t started = 0;
+  for (std::size_t i = 0; started < view.started; ++i) {
+    const RequestId id = view.contexts[i];
     const SchedulerState& s = view.table.state(id);
     if (s.standing != Standing::kPrefilling) continue;
+    ++started;
     const TrtBlocks::Found found = view.kv.look_up(id, s.tokens);
     if (found.next != 0 && found.shareable) awaited_.push_back(found.next);
   }

@@ -30,6 +30,7 @@ class TrtCapacity {
     const DecodeSet& decodes;
     TrtBlocks& kv;
     const std::vector<RequestId>& contexts;  ///< active, not generating; by arrival
+    std::int64_t started;                    ///< of those, how many hold blocks
     std::uint32_t head;                      ///< of the active list (SchedulerState::next), by arrival
     std::uint32_t tail;
     std::int64_t reserved;   ///< blocks that the generating requests may still ask for
