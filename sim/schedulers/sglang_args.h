@@ -30,7 +30,7 @@ struct SglangArgs {
   Eviction radix_eviction_policy = Eviction::kLru;
   Retraction retraction_policy = Retraction::kLength;
   bool enable_priority_scheduling = false;
-  bool schedule_low_priority_values_first = false;
+  bool schedule_low_priority_values_first = false;  ///< else a larger priority is more urgent
   bool disable_priority_preemption = false;
   std::int64_t priority_scheduling_preemption_threshold = 10;
   double init_new_token_ratio = 0.7;               ///< SGLANG_INIT_NEW_TOKEN_RATIO

@@ -98,7 +98,9 @@ void SglangScheduler::abort(RequestId id) {
     job.outputs = s.tokens - s.prompt_tokens;
     job.committed = s.computed;
   } else if (was == Standing::kWaiting) {
-    std::erase(waiting_, j);
+    // From the front: time-outs come about in the order of the queue.
+    const auto at = std::find(waiting_.begin(), waiting_.end(), j);
+    if (at != waiting_.end()) waiting_.erase(at);
     std::erase(lost_, j);
   }
   s.standing = Standing::kGone;
