@@ -141,6 +141,14 @@ TEST_CASE("while the batcher waits for an instance it refuses expired requests e
   CHECK(told(args, at({0, 10}), 2'000'000) == "0: 0 | 1000000: -1");
 }
 
+TEST_CASE("each wait for an instance has its own half seconds, and a request is in time at its deadline") {
+  TritonArgs args = batches_of(1);
+  args.default_queue_policy.default_timeout_microseconds = 600'000;
+  // 1 is taken when 0 ends at 2,000,100; the wait for the next slot begins then. 2 may wait until 2,500,100, which is a
+  // tick of that wait: it is refused at the one after.
+  CHECK(told(args, at({0, 1'900'000, 1'900'100}), 2'000'100) == "0: 0 | 2000100: 1 | 3000100: -2");
+}
+
 TEST_CASE("a delaying policy serves the late after all others of their level and before the next level") {
   TritonArgs args = batches_of(1);
   args.priority_levels = 2;
