@@ -111,21 +111,6 @@ void SglangScheduler::filter_finished() {
   running_.resize(kept);
 }
 
-/// Outputs of a running request as far as their results have been processed.
-Tokens SglangScheduler::outputs_seen(Job j) const {
-  const SglangJob& job = jobs_[j];
-  if (job.finished) return job.outputs;
-  const Tokens produced = job.decoding ? decodes_.tokens(job.id) - job.prompt : job.outputs;
-  if (!overlap_ || last_.kind == Kind::kIdle) return produced;
-  return last_.kind != Kind::kPrefill || job.prefilled == last_.pass ? produced - 1 : produced;
-}
-
-/// Tokens of a running request that have a KV slot.
-Tokens SglangScheduler::stored(Job j) const {
-  const SglangJob& job = jobs_[j];
-  return job.decoding ? decodes_.tokens(job.id) - 1 : job.committed;
-}
-
 void SglangScheduler::complete_plan() {
   const bool decodes = batch_.kind == Kind::kDecode || batch_.kind == Kind::kMixed;
   for (const Job j : batch_.prefill) {

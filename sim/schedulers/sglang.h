@@ -129,8 +129,19 @@ class SglangScheduler final : public Scheduler {
   void end_pass(std::int64_t steps);
   void crash(Fault fault);
   bool mended() const { return args_.fidelity == Fidelity::kMended; }
-  Tokens outputs_seen(Job j) const;
-  Tokens stored(Job j) const;
+  /// Outputs of a running request as far as their results have been processed.
+  Tokens outputs_seen(Job j) const {
+    const SglangJob& job = jobs_[j];
+    if (job.finished) return job.outputs;
+    const Tokens produced = job.decoding ? decodes_.tokens(job.id) - job.prompt : job.outputs;
+    if (!overlap_ || last_.kind == Kind::kIdle) return produced;
+    return last_.kind != Kind::kPrefill || job.prefilled == last_.pass ? produced - 1 : produced;
+  }
+  /// Tokens of a running request that have a KV slot.
+  Tokens stored(Job j) const {
+    const SglangJob& job = jobs_[j];
+    return job.decoding ? decodes_.tokens(job.id) - 1 : job.committed;
+  }
   bool mixes() const { return args_.enable_mixed_chunk && args_.chunked_prefill_size > 0; }
   std::int64_t free_slots() const { return args_.max_running_requests - slots_held_; }
   std::int64_t room_in_batch() const {
