@@ -315,10 +315,21 @@ void StepReplica::add_gaps(std::int64_t steps) {
   const std::int64_t first = composition_.steps + 1, last = composition_.steps + steps;
   if (run_ && !undone_.empty()) add_run_gaps(first, last - 1);
   for (const RequestId id : undone_) --due_[table_.state(id).group];  // they miss the last step only
-  for (const CaughtUp& c : caught_up_) add_gap(c.id, c.gap);
+  add_late_gaps();
   if (run_) return add_run_gaps(undone_.empty() ? first : last, last);
   for (std::size_t group = 0; group < gaps_.size(); ++group) {
     if (due_[group] > 0 && gaps_[group]) gaps_[group]->add(gap_, static_cast<std::uint64_t>(due_[group]));
+  }
+}
+
+/// Most of those that went without did so together, so that their gaps are alike.
+void StepReplica::add_late_gaps() {
+  for (std::size_t i = 0, next = 0; i < caught_up_.size(); i = next) {
+    const std::uint16_t group = table_.state(caught_up_[i].id).group;
+    for (next = i + 1; next < caught_up_.size(); ++next) {
+      if (caught_up_[next].gap != caught_up_[i].gap || table_.state(caught_up_[next].id).group != group) break;
+    }
+    if (gaps_[group]) gaps_[group]->add(caught_up_[i].gap, next - i);
   }
 }
 
@@ -346,11 +357,12 @@ void StepReplica::add_run_gaps(std::int64_t first, std::int64_t last) {
 }
 
 void StepReplica::note_starved() {
+  for (const RequestId id : lagging_) table_.state(id).lagging = table_.state(id).starved;
   for (const RequestId id : plan_->starved) {
-    if (!table_.state(id).lagging) table_.record(id).at.last_token = step_start_;
+    SchedulerState& state = table_.state(id);
+    if (!state.lagging) table_.record(id).at.last_token = step_start_;
+    state.lagging = true;
   }
-  for (const RequestId id : lagging_) table_.state(id).lagging = false;
-  for (const RequestId id : plan_->starved) table_.state(id).lagging = true;
   lagging_ = plan_->starved;
 }
 

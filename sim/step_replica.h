@@ -64,6 +64,7 @@ class StepReplica final : public Replica {
   void find_gaps(SimTime now);
   void take_back(std::size_t& ended);
   void add_gaps(std::int64_t steps);
+  void add_late_gaps();
   void add_run_gaps(std::int64_t first, std::int64_t last);
   void note_starved();
   void add_gap(RequestId id, SimTime gap);
