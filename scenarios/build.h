@@ -11,7 +11,8 @@
 namespace poolcast {
 
 /// A simulation ready to run, and what its summary says beside the results. Ids of the spec index `spec.pools`,
-/// `spec.classes`, …, which stand in the order of the file; classes are those of the first model, then of the second, ….
+/// `spec.classes`, …, which stand in the order of the file; classes are those of the first model, then of the second,
+/// ….
 struct BuiltScenario {
   SimulationSpec spec;
   RunFacts facts;

@@ -22,8 +22,8 @@ struct ResultsHeader {
   std::vector<std::int32_t> replicas;  ///< by pool
 };
 
-/// Writes a row for each request that ends, in that order, to an HDF5 file (described in scenarios/results.md). The file
-/// appears when `finish` is called; without it nothing stays. Throws FileError when it cannot be written.
+/// Writes a row for each request that ends, in that order, to an HDF5 file (described in scenarios/results.md). The
+/// file appears when `finish` is called; without it nothing stays. Throws FileError when it cannot be written.
 class ResultsFile : public Observer {
  public:
   static constexpr std::uint64_t kSchema = 1;

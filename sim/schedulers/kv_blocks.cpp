@@ -44,8 +44,16 @@ KvBlocks::Match KvBlocks::match(RequestId id, std::int64_t tokens) {
     if (block == kNone) break;
     found_.push_back(block);
     last_hash_ = hash;
-    m.idle += pool_[block].users == 0;
-    m.uncomputed += pool_[block].uncomputed;
+    __builtin_prefetch(&pool_[block]);
+  }
+  for (const std::uint32_t block : found_) {
+    const Block& b = pool_[block];
+    m.uncomputed += b.uncomputed;
+    if (b.users > 0) continue;
+    ++m.idle;
+    // If it is admitted, its neighbours in the queue will be touched.
+    if (b.previous != kNone) __builtin_prefetch(&pool_[b.previous]);
+    if (b.next != kNone) __builtin_prefetch(&pool_[b.next]);
   }
   m.blocks = static_cast<std::int64_t>(found_.size());
   return m;
