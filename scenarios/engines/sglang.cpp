@@ -135,7 +135,8 @@ EngineKind sglang_kind() {
                  {"sglang:cached_tokens_total", &ReplicaUse::prefix_hit_tokens},
                  {"sglang:cache_hit_rate", &ReplicaUse::prefix_hit_rate}};
   kind.signals = {"sglang:num_queue_reqs", "sglang:num_running_reqs", "sglang:token_usage"};
-  kind.left_out = {"no speculative decoding",
+  kind.left_out = {"overlap loop: a request that comes during a step may still join the next one",
+                   "no speculative decoding",
                    "no hierarchical cache",
                    "no data-parallel attention",
                    "no LoRA",

@@ -96,7 +96,7 @@ EngineKind vllm_kind() {
                  {"vllm:prefix_cache_queries", &ReplicaUse::prefix_query_tokens},
                  {"vllm:prefix_cache_hits", &ReplicaUse::prefix_hit_tokens}};
   kind.signals = {"vllm:num_requests_waiting", "vllm:num_requests_running", "vllm:kv_cache_usage_perc"};
-  kind.left_out = {"no async scheduling: a finish is seen one step earlier",
+  kind.left_out = {"no async scheduling: finishes and arrivals are seen one step earlier",
                    "no speculative decoding",
                    "no encoder inputs",
                    "no LoRA",
