@@ -208,17 +208,19 @@ std::int64_t TensorrtLlmScheduler::certain_steps(Tokens last_context) {
   return 1 + decodes_.steps_within(kv_.free(), steps - 1);
 }
 
+/// Counts prompts that have started as well: one that a refused prompt keeps from going on may do so when that leaves.
 bool TensorrtLlmScheduler::may_admit() {
-  if (waiting() == 0) return false;
   // By priority it matters when a request is fetched: those that come later are behind it for good.
   const bool fetches = !queue_.empty() && active_ < args_.max_batch_size;
   if (fetches && args_.waiting_queue_policy == TensorrtLlmArgs::WaitingQueuePolicy::kPriority) return true;
   if (args_.capacity_scheduler_policy == TensorrtLlmArgs::CapacityPolicy::kStaticBatch && decodes_.size() > 0)
     return false;
   // Whoever was refused still is: until a request ends, free blocks and what of its prompt is in use only become fewer.
-  const RequestId refused = capacity_.refused();
-  if (refused.valid() && active(refused)) return false;
-  return pending_ > 0 || fetches;
+  // Unless one before it has blocks reserved and got no tokens: if that leaves, others may get in.
+  const auto& fits = capacity_.fits();
+  const bool reserved = std::any_of(fits.begin(), fits.end(), [](const auto& fit) { return fit.context; });
+  if (!reserved && capacity_.refused().valid()) return false;
+  return !contexts_.empty() || fetches;
 }
 
 std::vector<Departure> TensorrtLlmScheduler::departures() const {

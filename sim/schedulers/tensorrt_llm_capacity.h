@@ -53,7 +53,11 @@ class TrtCapacity {
   const std::vector<Fit>& fits() const { return fits_; }
   const std::vector<RequestId>& paused() const { return paused_; }    ///< in order
   const std::vector<RequestId>& skipped() const { return skipped_; }  ///< for the blocks of another prompt
-  RequestId refused() const { return refused_; }                      ///< the context that ended it, or none
+  RequestId refused() const { return refused_; }                      ///< the context that ended it, if still active
+  /// A request is no longer active; another one may get its id, here or elsewhere.
+  void left(RequestId id) {
+    if (refused_ == id) refused_ = {};
+  }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -30,6 +30,7 @@ void TensorrtLlmScheduler::abort(RequestId id) {
   }
   s.standing = Standing::kGone;
   unlink(id);
+  capacity_.left(id);
 }
 
 /// Gives its blocks back and makes a prompt of everything that it has so far; it keeps its place.
