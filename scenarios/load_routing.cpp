@@ -13,20 +13,22 @@ std::string load_policy(const YamlNode& node) {
   return std::string(names[node.choice(names)]);
 }
 
-/// A pool without a weight has weight zero. Each model must keep a pool that takes its traffic.
+/// A pool without a weight has weight zero. Each model must keep a pool that takes its traffic, and where prefill and
+/// decode are apart one of each.
 std::vector<double> load_weights(const YamlNode& node, const std::vector<PoolEntry>& pools) {
   std::vector<double> weights(pools.size(), 0.0);
-  std::map<std::size_t, double> sum_of_model;
+  std::map<std::pair<std::size_t, bool>, double> sums;
   MappingReader reader(node);
   for (std::size_t i = 0; i < pools.size(); ++i) {
     if (const auto weight = reader.optional(pools[i].name)) weights[i] = weight->number(0, 1e15);
-    sum_of_model[pools[i].model] += weights[i];
+    sums[{pools[i].model, pools[i].role == PoolRole::kPrefill}] += weights[i];
   }
   reader.finish();
-  for (const auto& [model, sum] : sum_of_model) {
+  for (const auto& [group, sum] : sums) {
     if (sum > 0) continue;
-    node.fail(sum_of_model.size() == 1 ? "every weight is zero: no pool would take traffic"
-                                       : "every weight is zero among the pools of one model");
+    node.fail(sums.size() == 1 ? "every weight is zero: no pool would take traffic"
+              : group.second   ? "every weight is zero among the pools that prefill"
+                               : "every weight is zero among the pools of one model");
   }
   return weights;
 }

@@ -49,7 +49,16 @@ void check_halves(const std::vector<LogicalModel>& models, const std::vector<Poo
     const PoolEntry* halves[2] = {nullptr, nullptr};
     for (const PoolEntry& pool : pools) {
       if (pool.model != m || pool.role == PoolRole::kBoth) continue;
-      halves[pool.role == PoolRole::kPrefill ? 0 : 1] = &pool;
+      const int half = pool.role == PoolRole::kPrefill ? 0 : 1;
+      halves[half] = &pool;
+      if (models[m].task != Task::kGenerate) {
+        deepest(pool.at, {"role"}).fail("only models that generate text have a prompt and a decode to take apart");
+      }
+      if (halves[1 - half] && halves[1 - half]->kv_precision != pool.kv_precision) {
+        deepest(pool.at, {"role"})
+            .fail(fmt::format("its KV is {} and that of {} is {}: what moves must be alike", name(pool.kv_precision),
+                              quote(halves[1 - half]->name), name(halves[1 - half]->kv_precision)));
+      }
       if (models[m].shape) continue;
       deepest(pool.at, {"role"})
           .fail(fmt::format("the KV that moves is known from the shape of model {}, and it has none",

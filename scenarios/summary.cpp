@@ -88,6 +88,8 @@ ReplicaReport sum(const std::vector<const ReplicaReport*>& replicas) {
     total.recomputed_tokens += r->recomputed_tokens;
     total.prefix.queries += r->prefix.queries;
     total.prefix.hits += r->prefix.hits;
+    total.prefix.resumed_queries += r->prefix.resumed_queries;
+    total.prefix.resumed_hits += r->prefix.resumed_hits;
     total.padded_tokens += r->padded_tokens;
     total.wasted_tokens += r->wasted_tokens;
     total.compiled += r->compiled;
@@ -113,9 +115,10 @@ ReplicaUse use(const ReplicaReport& r, double replica_nanoseconds) {
   u.scheduled_tokens = r.scheduled_tokens;
   u.recomputed_tokens = r.recomputed_tokens;
   u.recompute_tax = quotient(r.recomputed_tokens, r.scheduled_tokens);
-  u.prefix_query_tokens = r.prefix.queries;
-  u.prefix_hit_tokens = r.prefix.hits;
-  u.prefix_hit_rate = quotient(r.prefix.hits, r.prefix.queries);
+  // As vLLM counts: what a preempted request finds again is no hit of its prompt.
+  u.prefix_query_tokens = r.prefix.queries - r.prefix.resumed_queries;
+  u.prefix_hit_tokens = r.prefix.hits - r.prefix.resumed_hits;
+  u.prefix_hit_rate = quotient(u.prefix_hit_tokens, u.prefix_query_tokens);
   u.padded_tokens = r.padded_tokens;
   u.wasted_tokens = r.wasted_tokens;
   u.compiled_programs = r.compiled;
@@ -191,6 +194,7 @@ void add_run(Summary& summary, const Report& report) {
   summary.measured_end = report.measured_begin == kNever ? 0 : report.measured_end;
   summary.warm_up_requests = report.warm_up_requests;
   summary.skipped_rows = report.skipped_rows;
+  summary.unsent_requests = report.unsent_requests;
   summary.truncated_requests = report.truncated_requests;
   summary.has_prefix_data = report.has_prefix_data;
   summary.prefix_tokens = report.prefix_tokens;

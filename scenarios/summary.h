@@ -134,6 +134,7 @@ struct Summary {
   SimTime measured_end = 0;
   std::uint64_t warm_up_requests = 0;
   std::uint64_t skipped_rows = 0;
+  std::uint64_t unsent_requests = 0;
   std::uint64_t truncated_requests = 0;
   bool has_prefix_data = false;
   std::uint64_t transfers = 0;  ///< of KV between pools

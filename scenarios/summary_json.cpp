@@ -244,6 +244,7 @@ Json validity(const Summary& s) {
           {"prefix_data", s.has_prefix_data},
           {"ideal_prefix_hit_rate", or_null(s.ideal_hit_rate)},
           {"skipped_rows", s.skipped_rows},
+          {"unsent_requests", s.unsent_requests},
           {"truncated_requests", s.truncated_requests},
           {"stalled_replicas", s.stalled_replicas},
           {"windows", windows(s.windows)}};

@@ -126,6 +126,10 @@ void add_notes(const Summary& s, std::vector<Note>& notes) {
   if (s.skipped_rows > 0) {
     note(fmt::format("{} left out of the workload: not usable.", was(s.skipped_rows, "row")));
   }
+  if (s.unsent_requests > 0) {
+    note(fmt::format("{} never sent: a session ends with a turn that does not complete.",
+                     was(s.unsent_requests, "turn")));
+  }
   if (s.truncated_requests > 0) {
     note(fmt::format("{} longer than the limits and cut to them.", was(s.truncated_requests, "request")));
   }

@@ -2,6 +2,7 @@
 #include "sim/engine.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "sim/schedulers/registry.h"
@@ -78,6 +79,7 @@ Report Engine::run() {
     while (!events_.empty()) {
       const EventQueue::Event event = events_.top();
       now_ = event.time;
+      if (now_ == kNever) throw std::range_error(kClockEnds);
       handle(event);
       if ((++events_handled_ & 0x3ffff) == 0) tell_progress();
     }
@@ -142,8 +144,8 @@ void Engine::send(Arrival& arrival, SourceId source) {
   s.arrival = now_;
   s.rank = meter_.offered();
   s.group = static_cast<std::uint16_t>(r.measured ? r.cls.value : spec_.classes.size());
-  if (const std::int64_t block = clients_[source.value].source().prefix_block_tokens(); block > 0) {
-    ideal_[r.model.value].request(table_.content(id), r.prompt_tokens, r.output_target, block);
+  if (clients_[source.value].source().has_prefix_data()) {
+    r.ideal_tokens = ideal_[r.model.value].request(table_.content(id), r.prompt_tokens, r.output_target);
   }
   router_.added(choice.pool, choice.replica);
   if (choice.prefill_replica.valid()) {
@@ -343,6 +345,10 @@ void Engine::end(RequestId id, Outcome outcome, Reason reason) {
   r.output_tokens = r.at.first_token == kNever ? 0 : s.tokens - s.prompt_tokens;
   r.preemptions = s.preemptions;
   r.recomputed_tokens = s.recomputed;
+  if (r.at.first_scheduled != kNever && clients_[r.source.value].source().has_prefix_data()) {
+    prefix_tokens_ += r.prompt_tokens;
+    ideal_hits_ += r.ideal_tokens;
+  }
   laws_.request_ended(r, s);
   meter_.ended(r);
   for (Observer* observer : observers_) observer->request_ended(r);
@@ -393,7 +399,10 @@ Report Engine::report() {
   Report report = meter_.take(now_);
   report.truncated_requests = truncated_;
   report.events = events_handled_;
-  for (const SourceSpec& s : spec_.sources) report.skipped_rows += s.source->skipped_rows();
+  for (const SourceSpec& s : spec_.sources) {
+    report.skipped_rows += s.source->skipped_rows();
+    report.unsent_requests += s.source->unsent();
+  }
   for (const auto& replica : replicas_) {
     const ReplicaReport& r = replica->report();
     report.replicas.push_back(r);
@@ -404,10 +413,8 @@ Report Engine::report() {
   report.transfers = static_cast<std::uint64_t>(network_.transfers());
   report.transferred_bytes = network_.bytes();
   report.transfer_time = transfer_time_;
-  for (const IdealCache& ideal : ideal_) {
-    report.prefix_tokens += ideal.tokens();
-    report.ideal_prefix_hits += ideal.hits();
-  }
+  report.prefix_tokens = prefix_tokens_;
+  report.ideal_prefix_hits = ideal_hits_;
   laws_.run_ended(report, meter_.offered());
   return report;
 }

@@ -85,6 +85,7 @@ class Engine {
   std::vector<Path> paths_;         ///< [prefill pool * pools + decode pool]
   std::vector<RequestId> partner_;  ///< a request whose prompt is computed elsewhere, and the leg that computes it
   SimTime transfer_time_ = 0;
+  std::int64_t prefix_tokens_ = 0, ideal_hits_ = 0;
   std::vector<IdealCache> ideal_;  ///< by ModelId: models share no cache
 };
 

@@ -95,12 +95,13 @@ struct Report {
   SimTime measured_end = 0;         ///< … to the end of the last measured one, or of the window that cuts the load
   std::uint64_t warm_up_requests = 0;  ///< simulated but not measured
   std::uint64_t skipped_rows = 0;
+  std::uint64_t unsent_requests = 0;  ///< turns of sessions whose turn before did not complete
   std::uint64_t truncated_requests = 0;
   bool has_prefix_data = false;  ///< any source had it
   std::uint64_t transfers = 0;   ///< of KV between pools
   double transferred_bytes = 0;
   SimTime transfer_time = 0;           ///< sum over transfers, from the blocks being there to the KV being there
-  std::int64_t prefix_tokens = 0;      ///< prompt tokens of routed requests from those sources
+  std::int64_t prefix_tokens = 0;      ///< prompt tokens of requests from those sources that were scheduled
   std::int64_t ideal_prefix_hits = 0;  ///< of those, what an endless cache shared by all would have found
 
   std::vector<std::vector<Cell>> cells;  ///< [ClassId][PoolId], one more column at the end for "never routed"

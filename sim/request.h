@@ -59,6 +59,7 @@ struct RequestRecord {
   std::int64_t output_tokens = 0;      ///< produced
   std::int64_t output_target = 0;      ///< asked for
   std::int64_t cached_tokens = 0;      ///< of the prompt, found in a prefix cache when it was first scheduled
+  std::int64_t ideal_tokens = 0;       ///< of the prompt, that an endless cache would have found (IdealCache)
   std::int64_t recomputed_tokens = 0;  ///< computed again after preemptions
   std::int32_t preemptions = 0;
   std::int32_t priority = 0;

@@ -15,11 +15,9 @@ namespace poolcast {
 /// Draws the prefix that a request or a session shares with others.
 class SharedPrefixes {
  public:
-  static constexpr std::int64_t kBlockTokens = 16;  ///< in which hits are judged
-
   SharedPrefixes(const SharedPrefixSpec& spec, std::uint64_t seed, const std::string& stream_name);
 
-  std::int64_t block_tokens() const { return tokens_.empty() ? 0 : kBlockTokens; }
+  bool any() const { return !tokens_.empty(); }
   /// The prefix of request or session `index`; of no tokens when nothing is shared.
   Segment draw(std::uint64_t index) const;
   /// Puts the prefix of request `index` before its prompt.

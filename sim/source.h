@@ -43,9 +43,9 @@ class Source {
   virtual void finished(const RequestRecord& record) { (void)record; }
 
   /// Whether requests carry the identity of their prompt blocks; without it a prefix cache cannot be judged.
-  bool has_prefix_data() const { return prefix_block_tokens() > 0; }
-  /// Tokens of the blocks in which a prefix of this source is best recognised; 0: requests share nothing.
-  virtual std::int64_t prefix_block_tokens() const { return 0; }
+  virtual bool has_prefix_data() const { return false; }
+  /// Requests that were never sent because the one that they follow did not complete. Told when the source is empty.
+  virtual std::uint64_t unsent() const { return 0; }
   /// Rows that could not be used and were skipped as the scenario allows.
   virtual std::uint64_t skipped_rows() const { return 0; }
   /// Share of the input consumed in [0, 1] for a progress display, or a negative number when unknown.

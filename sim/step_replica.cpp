@@ -151,7 +151,7 @@ void StepReplica::launch(SimTime now, EventQueue& events) {
     steps_in_flight_ = 1;
     const StepShape shape = shape_of(plan);
     in_range_ = pool_.curve->in_range(shape);
-    events.set(slot_, now + to_sim_time(plan.stall + pool_.curve->step(shape)), Phase::kStepEnd);
+    events.set(slot_, later(now, to_sim_time(plan.stall + pool_.curve->step(shape))), Phase::kStepEnd);
   }
 }
 
@@ -202,7 +202,7 @@ void StepReplica::plan_decode_run(const StepPlan& plan, SimTime now) {
 SimTime StepReplica::step_end(std::int64_t step) const {
   const auto n = static_cast<double>(step);
   const double pairs = static_cast<double>(step * (step - 1) / 2);
-  return composition_.start + to_sim_time(Seconds(n * composition_.first_s + pairs * composition_.growth_s));
+  return later(composition_.start, to_sim_time(Seconds(n * composition_.first_s + pairs * composition_.growth_s)));
 }
 
 SimTime StepReplica::step_gap(std::int64_t step) const {

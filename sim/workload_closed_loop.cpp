@@ -66,7 +66,7 @@ class ClosedLoopSource final : public Source {
     plan(later(record.ended, think), user);
   }
 
-  std::int64_t prefix_block_tokens() const override { return prefixes_.block_tokens(); }
+  bool has_prefix_data() const override { return prefixes_.any(); }
 
   double progress() const override {
     return requests_ == UINT64_MAX ? -1 : static_cast<double>(row_) / static_cast<double>(requests_);

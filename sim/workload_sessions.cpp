@@ -64,7 +64,7 @@ class SessionsSource final : public Source {
     if (record.outcome != Outcome::kCompleted || !plan(record, state)) open_.erase(open);
   }
 
-  std::int64_t prefix_block_tokens() const override { return SharedPrefixes::kBlockTokens; }
+  bool has_prefix_data() const override { return true; }
 
   double progress() const override {
     if (sessions_ != UINT64_MAX) return static_cast<double>(started_) / static_cast<double>(sessions_);

@@ -39,7 +39,7 @@ class SynthSource final : public Source {
     return arrival;
   }
 
-  std::int64_t prefix_block_tokens() const override { return prefixes_.block_tokens(); }
+  bool has_prefix_data() const override { return prefixes_.any(); }
 
   double progress() const override {
     if (next_ == kNever) return 1;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,8 @@ int guarded(const std::vector<std::string>& arguments) {
     return parse_and_run(app, arguments, status);
   } catch (const ConfigError& error) {
     return report(kBadInput, error.what());
+  } catch (const std::range_error& error) {
+    return report(kBadInput, fmt::format("poolcast: {}: shorten its steps or its load", error.what()));
   } catch (const std::bad_alloc&) {
     return report(kBadInput, "poolcast: out of memory");
   } catch (const BrokenLaw& error) {

@@ -39,7 +39,7 @@ class SessionSource final : public Source {
     arrival.session = turn.session;
     if (!turn.hash_ids.empty()) {
       arrival.content =
-          block_content(turn.hash_ids, turn.prompt_tokens, prefix_block_tokens(), content_space(options_.file));
+          block_content(turn.hash_ids, turn.prompt_tokens, rows_.reader().block_tokens(), content_space(options_.file));
     }
     in_flight_[turn.row] = due.turn;
     ++sent_;
@@ -57,8 +57,9 @@ class SessionSource final : public Source {
       due_.push(Due{later(record.ended, turns_[next].delay), next});
   }
 
-  std::int64_t prefix_block_tokens() const override { return rows_.reader().block_tokens(); }
+  bool has_prefix_data() const override { return rows_.reader().block_tokens() > 0; }
   std::uint64_t skipped_rows() const override { return rows_.reader().skipped_rows(); }
+  std::uint64_t unsent() const override { return turns_.size() - sent_; }
   double progress() const override {
     return turns_.empty() ? 1 : static_cast<double>(sent_) / static_cast<double>(turns_.size());
   }

@@ -43,14 +43,14 @@ class TimestampSource final : public Source {
     return arrival;
   }
 
-  std::int64_t prefix_block_tokens() const override { return rows_.reader().block_tokens(); }
+  bool has_prefix_data() const override { return rows_.reader().block_tokens() > 0; }
   std::uint64_t skipped_rows() const override { return rows_.reader().skipped_rows(); }
   double progress() const override { return has_row_ || next_ < tick_.size() ? rows_.reader().progress() : 1; }
 
  private:
   void read() {
     has_row_ = rows_.next(row_);
-    if (has_row_) read_ = arrival_of(row_, rows_.ordinal(), prefix_block_tokens(), options_);
+    if (has_row_) read_ = arrival_of(row_, rows_.ordinal(), rows_.reader().block_tokens(), options_);
   }
 
   /// Takes the next row, or every row of the next tick.

@@ -64,6 +64,18 @@ TEST_CASE("an engine kind that cannot hand prompts over says so") {
         std::string::npos);
 }
 
+TEST_CASE("halves whose KV differs, models without decode, and weights of one half only are errors") {
+  std::string text = apart(kLink);
+  const std::string b = "{pool: b}";
+  text.replace(text.find(b), b.size(), "{pool: b, kv_precision: fp8}");
+  CHECK(fault_of(text).find("its KV is fp8 and that of \"a\" is bf16") != std::string::npos);
+  text = apart(kLink);
+  text.insert(text.find("    shape:"), "    task: embed\n");
+  CHECK(fault_of(text).find("only models that generate text") != std::string::npos);
+  CHECK(fault_of(apart(kLink), {"routing={gateway: {policy: weighted, weights: {b: 1}}}"})
+            .find("every weight is zero among the pools that prefill") != std::string::npos);
+}
+
 TEST_CASE("KV that moves needs the shape of its model") {
   std::string text = apart(kLink);
   const std::string shape = "    shape: llama-3.1-8b\n";

@@ -306,3 +306,9 @@ TEST_CASE("requests that a capped client holds back count as backlog") {
   CHECK_FALSE(report.stationary);
   CHECK(report.backlog_growth_per_s == Approx(40).epsilon(0.1));
 }
+
+TEST_CASE("a run that passes the end of the clock is given up with a message, not with a wrong answer") {
+  SimulationSpec spec = one_pool(fixed_step(1e9));  // 32 years a step
+  add_list(spec, {arrival(0, 10, 10)});
+  CHECK_THROWS_WITH(simulate(std::move(spec)), Catch::Contains("292 years"));
+}
