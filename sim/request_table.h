@@ -24,7 +24,7 @@ enum class Standing : std::uint8_t {
 
 /// What a scheduler knows of a request. One record of two cache lines rather than columns: a scheduler touches most of
 /// these fields together, for requests in no order of their ids.
-struct SchedulerState {
+struct alignas(64) SchedulerState {
   std::int64_t prompt_tokens = 0;
   std::int64_t end_tokens = 0;  ///< sequence length at which it ends: prompt + output, or max_model_len
   /// Sequence length (prompt and outputs). While decoding it is not kept up: it is `tokens_base` + decode clock.
@@ -43,13 +43,15 @@ struct SchedulerState {
   std::uint32_t previous = UINT32_MAX, next = UINT32_MAX;  ///< running list
   std::int32_t priority = 0;
   std::int32_t preemptions = 0;
-  std::int32_t remote = 0;      ///< prompt tokens whose KV another replica holds and will send; 0: none
+  std::int32_t remote = 0;  ///< prompt tokens whose KV another replica holds and will send; 0: none
   std::uint16_t group = 0;  ///< decoding requests are counted by group
   Standing standing = Standing::kGone;
-  bool starved = false;  ///< decoding, but without a token in the present step
-  bool hand_over = false;  ///< its prompt is computed here for another replica: its blocks stay when it ends
-  bool lagging = false;    ///< decoding, but without a token in the last step
+  bool starved : 1 = false;    ///< decoding, but without a token in the present step
+  bool hand_over : 1 = false;  ///< its prompt is computed here for another replica: its blocks stay when it ends
+  bool lagging : 1 = false;    ///< decoding, but without a token in the last step
 };
+
+static_assert(sizeof(SchedulerState) == 128, "two cache lines");
 
 /// Every request in flight, by slot. Slots are reused, so memory grows with the requests in flight only.
 class RequestTable {
