@@ -104,14 +104,12 @@ TEST_CASE("vllm#37307: without the full-sequence gate long prompts come in early
 
 TEST_CASE("vllm#8121: a larger prompt chunk lengthens the gaps between tokens and shortens the time to the first") {
   Load load;
-  load.rate_per_s = 6;
   load.prompt = uniform(3000, 5000);
   load.output = uniform(50, 150);
   double gap = 0, first = 1e18;
   for (const std::int64_t chunk : {512, 1024, 2048, 4096}) {
     VllmArgs args = roomy();
     args.max_num_batched_tokens = chunk;
-    load.rate_per_s = 2;
     const Report report = run(args, load);
     const Histogram itl = report.total().latencies[Metric::kItl];
     INFO("chunk " << chunk);

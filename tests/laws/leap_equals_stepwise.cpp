@@ -11,22 +11,7 @@ namespace {
 using World = SimulationSpec (*)(std::uint64_t seed);
 
 std::string run(World world, std::uint64_t seed, bool stepwise, Report* report = nullptr) {
-  SimulationSpec spec = world(seed);
-  spec.stepwise = stepwise;
-  Recorder recorder;
-  Report result = simulate(std::move(spec), {&recorder});
-  std::string text = fingerprint(result, recorder.records);
-  if (report) *report = std::move(result);
-  return text;
-}
-
-/// The first line that differs, for a message of readable length.
-std::string first_difference(const std::string& a, const std::string& b) {
-  std::size_t at = 0;
-  while (at < a.size() && at < b.size() && a[at] == b[at]) ++at;
-  const std::size_t begin = a.rfind('\n', at) + 1;
-  return "leap:     " + a.substr(begin, a.find('\n', at) - begin) +
-         "\nstepwise: " + b.substr(begin, b.find('\n', at) - begin);
+  return fingerprint_of(world(seed), stepwise, report);
 }
 
 }  // namespace

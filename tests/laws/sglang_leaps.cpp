@@ -97,11 +97,8 @@ SimulationSpec sglang_world(std::uint64_t seed, Fidelity fidelity) {
 }
 
 std::string run(std::uint64_t seed, Fidelity fidelity, bool stepwise, Report* report = nullptr) {
-  SimulationSpec spec = sglang_world(seed, fidelity);
-  spec.stepwise = stepwise;
-  Recorder recorder;
-  Report result = simulate(std::move(spec), {&recorder});
-  std::string text = fingerprint(result, recorder.records);
+  Report result;
+  std::string text = fingerprint_of(sglang_world(seed, fidelity), stepwise, &result);
   for (const ReplicaReport& r : result.replicas) {
     text += "wasted " + std::to_string(r.wasted_tokens) + " hits " + std::to_string(r.prefix.hits);
     for (const Departure& d : r.departures) text += std::string("; ") + d.what + " " + std::to_string(d.times);
@@ -109,15 +106,6 @@ std::string run(std::uint64_t seed, Fidelity fidelity, bool stepwise, Report* re
   }
   if (report) *report = std::move(result);
   return text;
-}
-
-/// The first line that differs, for a message of readable length.
-std::string first_difference(const std::string& a, const std::string& b) {
-  std::size_t at = 0;
-  while (at < a.size() && at < b.size() && a[at] == b[at]) ++at;
-  const std::size_t begin = a.rfind('\n', at) + 1;
-  return "leap:     " + a.substr(begin, a.find('\n', at) - begin) +
-         "\nstepwise: " + b.substr(begin, b.find('\n', at) - begin);
 }
 
 struct Totals {

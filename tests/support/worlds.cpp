@@ -296,4 +296,21 @@ std::string fingerprint(const Report& report, const std::vector<RequestRecord>& 
   return text;
 }
 
+std::string fingerprint_of(SimulationSpec spec, bool stepwise, Report* report) {
+  spec.stepwise = stepwise;
+  Recorder recorder;
+  Report result = simulate(std::move(spec), {&recorder});
+  std::string text = fingerprint(result, recorder.records);
+  if (report) *report = std::move(result);
+  return text;
+}
+
+std::string first_difference(const std::string& leap, const std::string& stepwise) {
+  std::size_t at = 0;
+  while (at < leap.size() && at < stepwise.size() && leap[at] == stepwise[at]) ++at;
+  const std::size_t begin = leap.rfind('\n', at) + 1;
+  return "leap:     " + leap.substr(begin, leap.find('\n', at) - begin) +
+         "\nstepwise: " + stepwise.substr(begin, stepwise.find('\n', at) - begin);
+}
+
 }  // namespace poolcast::testing

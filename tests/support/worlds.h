@@ -66,5 +66,9 @@ SimulationSpec random_disaggregated_world(std::uint64_t seed);
 
 /// Every figure of a report and of its records that must not depend on how the run was cut into leaps, as text.
 std::string fingerprint(const Report& report, const std::vector<RequestRecord>& records);
+/// Runs a world, in leaps or in single steps, and takes its fingerprint.
+std::string fingerprint_of(SimulationSpec spec, bool stepwise, Report* report = nullptr);
+/// The first line in which the fingerprints of leaps and of single steps differ, for a message of readable length.
+std::string first_difference(const std::string& leap, const std::string& stepwise);
 
 }  // namespace poolcast::testing
