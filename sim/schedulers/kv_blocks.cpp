@@ -164,7 +164,6 @@ void KvBlocks::list(std::uint32_t block, std::uint64_t hash) {
   pool_[block].next_copy = kNone;
   const std::uint32_t first = index_.find(hash);
   if (first == kNone) return index_.insert(hash, block);
-  ++copies_;
   std::uint32_t last = first;
   while (pool_[last].next_copy != kNone) last = pool_[last].next_copy;
   pool_[last].next_copy = block;
@@ -172,17 +171,15 @@ void KvBlocks::list(std::uint32_t block, std::uint64_t hash) {
 
 void KvBlocks::unlist(std::uint32_t block) {
   Block& b = pool_[block];
-  std::uint32_t* const first = index_.slot(b.hash);
-  if (*first != block) {
-    std::uint32_t before = *first;
+  const std::uint32_t first = index_.find(b.hash);
+  if (first != block) {
+    std::uint32_t before = first;
     while (pool_[before].next_copy != block) before = pool_[before].next_copy;
     pool_[before].next_copy = b.next_copy;
-    --copies_;
   } else if (b.next_copy != kNone) {
-    *first = b.next_copy;
-    --copies_;
+    index_.replace(b.hash, block, b.next_copy);
   } else {
-    index_.erase(b.hash);
+    index_.erase(b.hash, block);
   }
   b.hash = kNoHash;
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/request_table.h"
-#include "sim/schedulers/prefix_index.h"
+#include "sim/schedulers/hash_index.h"
 
 namespace poolcast {
 
@@ -30,7 +30,6 @@ class KvBlocks {
   std::int64_t free() const { return free_; }
   std::int64_t usable() const { return usable_; }
   bool caches() const { return caches_; }
-  std::size_t cached_blocks() const { return index_.size() + copies_; }  ///< those that can be found, with copies
 
   /// A request starts to wait here.
   void open_table(RequestId id);
@@ -61,10 +60,11 @@ class KvBlocks {
   enum class Leaving { kEnded, kPreempted };
   /// Takes the blocks of `held` tokens back. The first `computed` of them stay cached, the others only if
   /// `keep_uncomputed` (as vLLM does with a victim that had been scheduled in the same step).
-  void release(RequestId id, std::int64_t held, std::int64_t computed, Leaving how, bool keep_uncomputed);
+  void release(RequestId id, std::int64_t held, std::int64_t computed, Leaving how = Leaving::kEnded,
+               bool keep_uncomputed = false);
 
  private:
-  static constexpr std::uint32_t kNone = PrefixIndex::kNone;
+  static constexpr std::uint32_t kNone = HashIndex::kNone;
   static constexpr std::uint64_t kNoHash = 0;
   static constexpr std::uint64_t kUnlisted = 1;  ///< full, but no other request can ask for its tokens
 
@@ -91,8 +91,7 @@ class KvBlocks {
   bool caches_;
   RequestTable& table_;
 
-  PrefixIndex index_;
-  std::size_t copies_ = 0;
+  HashIndex index_;
   std::vector<Block> pool_;           ///< blocks used so far
   std::vector<std::uint32_t> blank_;  ///< the front of the free queue, foremost last; behind it lie blocks never used
   std::uint32_t idle_head_ = kNone, idle_tail_ = kNone;  ///< the end of the free queue

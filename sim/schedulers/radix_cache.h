@@ -8,7 +8,7 @@
 
 #include "models/units.h"
 #include "sim/content.h"
-#include "sim/schedulers/page_index.h"
+#include "sim/schedulers/hash_index.h"
 #include "sim/schedulers/sglang_args.h"
 
 namespace poolcast {
@@ -102,7 +102,7 @@ class RadixCache {
   SglangArgs::Eviction policy_;
   std::vector<TreeNode> nodes_;
   std::vector<Node> free_;
-  PageIndex index_;
+  HashIndex index_;
   std::vector<Entry> heap_;
   std::uint64_t clock_ = 0;
   Tokens evictable_ = 0, protected_ = 0;

@@ -72,7 +72,7 @@ class TrtBlocks {
   std::int64_t listed_blocks() const { return listed_; }  ///< for tests
 
  private:
-  static constexpr std::uint32_t kNone = PrefixIndex::kNone;
+  static constexpr std::uint32_t kNone = HashIndex::kNone;
 
   /// A request's blocks and what its tokens are.
   struct Sequence {

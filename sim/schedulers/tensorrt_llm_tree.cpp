@@ -139,7 +139,7 @@ std::int64_t TrtTree::remove(std::uint32_t block) {
   for (; !doomed_.empty(); doomed_.pop_back(), ++removed) {
     Node& node = nodes_[doomed_.back()];
     leave_parent(doomed_.back());
-    if (node.hash != 0) index_.erase(node.hash);
+    if (node.hash != 0) index_.erase(node.hash, doomed_.back());
     node.listed = false;
   }
   return removed;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/content.h"
-#include "sim/schedulers/prefix_index.h"
+#include "sim/schedulers/hash_index.h"
 
 namespace poolcast {
 
@@ -35,7 +35,7 @@ class TrtTokens {
 /// holds; it is always a leaf. A full node is found by the hash of all tokens up to its end (KvTable::hash).
 class TrtTree {
  public:
-  static constexpr std::uint32_t kNone = PrefixIndex::kNone;
+  static constexpr std::uint32_t kNone = HashIndex::kNone;
   static constexpr std::uint32_t kRoot = kNone;  ///< as a parent
 
   TrtTree() : ordered_(InOrder{&nodes_}) {}
@@ -98,7 +98,7 @@ class TrtTree {
 
   Node root_;
   std::vector<Node> nodes_;
-  PrefixIndex index_;                         ///< full nodes
+  HashIndex index_;                           ///< full nodes
   std::set<std::uint32_t, InOrder> ordered_;  ///< children of nodes that have had more than a few
   std::vector<std::uint32_t> doomed_;
 };

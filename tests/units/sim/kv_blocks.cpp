@@ -266,7 +266,7 @@ TEST_CASE("the hash of a block depends on its tokens, not on how they are cut in
 }
 
 TEST_CASE("the index of the prefix cache finds what was inserted and nothing that was erased") {
-  PrefixIndex index;
+  HashIndex index;
   std::map<std::uint64_t, std::uint32_t> reference;
   RandomStream random(1, "index");
   for (int i = 0; i < 50'000; ++i) {
@@ -275,12 +275,12 @@ TEST_CASE("the index of the prefix cache finds what was inserted and nothing tha
         (random.below(500) << 32) | (random.below(2) == 0 ? random.below(4) : 60 + random.below(4));
     if (hash == 0) continue;
     const auto known = reference.find(hash);
-    REQUIRE(index.find(hash) == (known == reference.end() ? PrefixIndex::kNone : known->second));
+    REQUIRE(index.find(hash) == (known == reference.end() ? HashIndex::kNone : known->second));
     if (known == reference.end()) {
       index.insert(hash, static_cast<std::uint32_t>(i));
       reference[hash] = static_cast<std::uint32_t>(i);
     } else if (random.below(2) == 0) {
-      index.erase(hash);
+      index.erase(hash, known->second);
       reference.erase(known);
     }
     REQUIRE(index.size() == reference.size());

@@ -7,9 +7,9 @@
 
 namespace poolcast {
 
-/// Nodes by a 64-bit hash: open addressing with linear probing. Different keys may share a hash; who looks up tells
-/// them apart.
-class PageIndex {
+/// Blocks or tree nodes by a 64-bit hash, which must be well mixed: open addressing with linear probing, grown by
+/// doubling, so that its memory follows what it holds. Several may share a hash; who looks up tells them apart.
+class HashIndex {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
@@ -18,7 +18,16 @@ class PageIndex {
   /// Puts `after` in the place of `before`.
   void replace(std::uint64_t hash, std::uint32_t before, std::uint32_t after);
   void clear();
+  std::size_t size() const { return size_; }
+  /// Asks for the memory that a lookup will touch.
+  void prefetch(std::uint64_t hash) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & mask()]);
+  }
 
+  /// The first node under `hash`, or kNone.
+  std::uint32_t find(std::uint64_t hash) const {
+    return find(hash, [](std::uint32_t) { return true; });
+  }
   /// The first node under `hash` for which `right(node)` holds, or kNone.
   template <class Right>
   std::uint32_t find(std::uint64_t hash, Right right) const {
