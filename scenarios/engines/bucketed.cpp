@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "scenarios/engines/engine_kind.h"
+#include "scenarios/engines/vllm_kv_rule.h"
 #include "scenarios/units.h"
 #include "sim/schedulers/buckets.h"
 
@@ -64,15 +65,7 @@ std::vector<EngineArgument> arguments() {
 }
 
 KvRule kv_rule() {
-  KvRule rule;
-  rule.share = KvRule::Share::kOfDevice;
-  rule.share_argument = "gpu_memory_utilization";
-  rule.stated_argument = "num_gpu_blocks_override";
-  rule.block_size = [](const EngineArgs& args) { return of(args).block_size; };
-  rule.set_blocks = [](EngineArgs& args, std::int64_t blocks) { of(args).num_gpu_blocks = blocks; };
-  rule.set_stated = rule.set_blocks;
-  rule.tokens = [](const EngineArgs& args) { return (of(args).num_gpu_blocks - 1) * of(args).block_size; };
-  rule.too_small = "vLLM would not start, here requests that cannot fit are rejected";
+  KvRule rule = vllm_kv_rule<BucketedArgs>();
   // The others hold a fixed number of sequences of full length.
   rule.applies = [](const EngineArgs& args) { return of(args).flavour == Flavour::kTpu; };
   return rule;

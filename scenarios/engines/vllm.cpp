@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // vLLM V1. Names: vllm/config/{scheduler,cache}.py, vllm/engine/arg_utils.py; telemetry: vllm/v1/metrics/loggers.py.
 #include "scenarios/engines/engine_kind.h"
+#include "scenarios/engines/vllm_kv_rule.h"
 
 namespace poolcast {
 namespace {
@@ -33,20 +34,6 @@ std::vector<EngineArgument> arguments() {
           flag("scheduler_reserve_full_isl", &VllmArgs::scheduler_reserve_full_isl),
           flag("enable_prefix_caching", &VllmArgs::enable_prefix_caching),
           watermark()};
-}
-
-KvRule kv_rule() {
-  KvRule rule;
-  rule.share = KvRule::Share::kOfDevice;
-  rule.share_argument = "gpu_memory_utilization";
-  rule.stated_argument = "num_gpu_blocks_override";
-  rule.block_size = [](const EngineArgs& args) { return of(args).block_size; };
-  rule.set_blocks = [](EngineArgs& args, std::int64_t blocks) { of(args).num_gpu_blocks = blocks; };
-  rule.set_stated = rule.set_blocks;
-  // Block 0 is the null block.
-  rule.tokens = [](const EngineArgs& args) { return (of(args).num_gpu_blocks - 1) * of(args).block_size; };
-  rule.too_small = "vLLM would not start, here requests that cannot fit are rejected";
-  return rule;
 }
 
 /// SchedulerConfig refuses both.
@@ -89,7 +76,7 @@ EngineKind vllm_kind() {
   kind.context = [](EngineArgs& args) -> std::int64_t& { return of(args).max_model_len; };
   kind.step_tokens = [](const EngineArgs& args) { return of(args).max_num_batched_tokens; };
   kind.fidelity = [](EngineArgs& args) { return &of(args).fidelity; };
-  kind.kv = kv_rule();
+  kind.kv = vllm_kv_rule<VllmArgs>();
   kind.check = check;
   kind.native = {{"vllm:num_preemptions", &ReplicaUse::preemptions},
                  {"vllm:request_success", &ReplicaUse::completed},

@@ -21,7 +21,8 @@ TensorrtLlmScheduler::TensorrtLlmScheduler(const TensorrtLlmArgs& args, RequestT
       decodes_(args.tokens_per_block, table, groups),
       kv_(args, table),
       capacity_(args),
-      batch_(args) {}
+      batch_(args),
+      active_(table) {}
 
 // ---------------------------------------------------------------- one step
 
@@ -51,11 +52,11 @@ void TensorrtLlmScheduler::clear_plan() {
 
 void TensorrtLlmScheduler::fetch() {
   const std::int64_t limit = args_.max_batch_size - static_cast<std::int64_t>(kept_count_);
-  while (!queue_.empty() && active_ < limit) {
+  while (!queue_.empty() && active_.size() < limit) {
     const RequestId id = queue_.front();
     queue_.pop();
     table_.state(id).admission = table_.next_admission();
-    link(id);
+    active_.append(id);
     enter_context(id);
   }
 }
@@ -65,7 +66,9 @@ TrtCapacity::View TensorrtLlmScheduler::view() {
   for (std::size_t i = 0; i < kept_count_; ++i)
     lingering += kv_.blocks(kept_[i].tokens + 1) - kv_.blocks(kept_[i].tokens);
   const std::int64_t started = static_cast<std::int64_t>(contexts_.size()) - pending_;
-  return {table_, decodes_, kv_, contexts_, started, head_, tail_, generated_need_ - generated_held_, lingering};
+  return {
+      table_,   decodes_, kv_, contexts_, started, active_.head(), active_.tail(), generated_need_ - generated_held_,
+      lingering};
 }
 
 TrtMicroBatch::Context TensorrtLlmScheduler::context_of(const TrtCapacity::Fit& fit) const {
@@ -169,7 +172,7 @@ void TensorrtLlmScheduler::open_generated_blocks() {
     generated_held_ += decodes_.new_blocks(0);
     return kv_.open(decodes_.new_blocks(0));
   }
-  for (std::uint32_t at = head_; at != kNone; at = table_.state(RequestId(at)).next) {
+  for (std::uint32_t at = active_.head(); at != kNone; at = table_.state(RequestId(at)).next) {
     const RequestId id(at);
     const SchedulerState& s = table_.state(id);
     if (s.standing != Standing::kDecoding || s.starved) continue;
@@ -211,7 +214,7 @@ std::int64_t TensorrtLlmScheduler::certain_steps(Tokens last_context) {
 /// Counts prompts that have started as well: one that a refused prompt keeps from going on may do so when that leaves.
 bool TensorrtLlmScheduler::may_admit() {
   // By priority it matters when a request is fetched: those that come later are behind it for good.
-  const bool fetches = !queue_.empty() && active_ < args_.max_batch_size;
+  const bool fetches = !queue_.empty() && active_.size() < args_.max_batch_size;
   if (fetches && args_.waiting_queue_policy == TensorrtLlmArgs::WaitingQueuePolicy::kPriority) return true;
   if (args_.capacity_scheduler_policy == TensorrtLlmArgs::CapacityPolicy::kStaticBatch && decodes_.size() > 0)
     return false;

@@ -6,6 +6,7 @@
 
 #include "sim/request_table.h"
 #include "sim/schedulers/decode_set.h"
+#include "sim/schedulers/request_list.h"
 #include "sim/schedulers/scheduler.h"
 #include "sim/schedulers/tensorrt_llm_args.h"
 #include "sim/schedulers/tensorrt_llm_blocks.h"
@@ -45,7 +46,7 @@ class TensorrtLlmScheduler final : public Scheduler {
   bool may_admit() override;
   std::vector<RequestId> take_all() override;
 
-  std::int64_t running() const override { return active_ - pending_; }
+  std::int64_t running() const override { return active_.size() - pending_; }
   std::int64_t waiting() const override { return queue_.size() + pending_; }
   std::int64_t free_blocks() const override { return kv_.free(); }
   std::int64_t usable_blocks() const override { return kv_.usable(); }
@@ -57,11 +58,11 @@ class TensorrtLlmScheduler final : public Scheduler {
   const TrtCapacity& capacity() const { return capacity_; }
   template <class Visit>
   void for_each_active(Visit visit) const {
-    for (std::uint32_t at = head_; at != kNone; at = table_.state(RequestId(at)).next) visit(RequestId(at));
+    for (std::uint32_t at = active_.head(); at != kNone; at = table_.state(RequestId(at)).next) visit(RequestId(at));
   }
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::uint32_t kNone = RequestList::kNone;
 
   const StepPlan& plan(bool literally);
   void fetch();
@@ -86,8 +87,7 @@ class TensorrtLlmScheduler final : public Scheduler {
   void start_generating(RequestId id);
   void stop_generating(RequestId id);
   void note_stopped(RequestId id, Tokens held);
-  bool active(RequestId id) const { return table_.state(id).previous != kNone || head_ == id.value; }
-  void link(RequestId id);
+  bool active(RequestId id) const { return table_.state(id).previous != kNone || active_.head() == id.value; }
   void unlink(RequestId id);
   void enter_context(RequestId id);
   void leave_context(RequestId id);
@@ -107,13 +107,12 @@ class TensorrtLlmScheduler final : public Scheduler {
   std::int64_t short_prompts_ = 0;    ///< steps for which a prompt waited where upstream fails
   std::int64_t long_prompts_ = 0;     ///< paused prompts beyond the budget that ran alone
   std::vector<RequestId> contexts_;   ///< active and not generating, by admission
-  std::int64_t active_ = 0;
-  std::int64_t pending_ = 0;          ///< active without blocks
-  std::int64_t generated_need_ = 0;   ///< blocks of the whole sequences of generating requests …
-  std::int64_t generated_held_ = 0;   ///< … and those that they have
-  std::int64_t held_back_steps_ = 0;  ///< for which prompts have been held back
-  bool unsettled_ = false;            ///< the next step may decide otherwise though nothing happens
-  std::uint32_t head_ = kNone, tail_ = kNone;
+  RequestList active_;
+  std::int64_t pending_ = 0;           ///< active without blocks
+  std::int64_t generated_need_ = 0;    ///< blocks of the whole sequences of generating requests …
+  std::int64_t generated_held_ = 0;    ///< … and those that they have
+  std::int64_t held_back_steps_ = 0;   ///< for which prompts have been held back
+  bool unsettled_ = false;             ///< the next step may decide otherwise though nothing happens
   std::vector<TrtBlocks::Kept> kept_;  ///< ended, which the loop does not know yet
   std::size_t kept_count_ = 0;         ///< the rest of `kept_` is memory for later
 };

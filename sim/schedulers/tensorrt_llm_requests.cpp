@@ -123,21 +123,11 @@ void TensorrtLlmScheduler::leave_context(RequestId id) {
   if (table_.state(id).standing == Standing::kWaiting) --pending_;
 }
 
-void TensorrtLlmScheduler::link(RequestId id) {
-  SchedulerState& s = table_.state(id);
-  s.previous = tail_;
-  s.next = kNone;
-  (tail_ == kNone ? head_ : table_.state(RequestId(tail_)).next) = id.value;
-  tail_ = id.value;
-  ++active_;
-}
-
+/// Without links it counts as not active.
 void TensorrtLlmScheduler::unlink(RequestId id) {
+  active_.remove(id);
   SchedulerState& s = table_.state(id);
-  (s.previous == kNone ? head_ : table_.state(RequestId(s.previous)).next) = s.next;
-  (s.next == kNone ? tail_ : table_.state(RequestId(s.next)).previous) = s.previous;
   s.previous = s.next = kNone;
-  --active_;
 }
 
 }  // namespace poolcast

@@ -11,6 +11,7 @@ VllmScheduler::VllmScheduler(const VllmArgs& args, RequestTable& table, std::siz
     : args_(args),
       table_(table),
       waiting_(args.policy, table),
+      running_(table),
       decodes_(args.block_size, table, groups),
       kv_(args.block_size, args.num_gpu_blocks - 1, args.enable_prefix_caching, table),
       buckets_(std::move(buckets)),
@@ -37,7 +38,7 @@ void VllmScheduler::abort(RequestId id) {
     s.standing = Standing::kGone;
     // Its blocks are for the whole prompt; until its KV has come only those that the cache gave it hold anything.
     const auto hit = static_cast<Tokens>(table_.kv(id).entered) * args_.block_size;
-    kv_.release(id, s.tokens, here ? s.computed : hit, KvBlocks::Leaving::kEnded, false);
+    kv_.release(id, s.tokens, here ? s.computed : hit);
     refused_ = {};
     return;
   }
@@ -47,9 +48,9 @@ void VllmScheduler::abort(RequestId id) {
   } else {
     stop_prefilling(id);
   }
-  kv_.release(id, held, held, KvBlocks::Leaving::kEnded, false);
+  kv_.release(id, held, held);
   s.standing = Standing::kGone;
-  unlink(id);
+  running_.remove(id);
 }
 
 // ---------------------------------------------------------------- one step
@@ -125,12 +126,12 @@ bool VllmScheduler::schedule_running_at_once(Tokens& budget) {
 
 /// vLLM's own loop over the running list.
 void VllmScheduler::schedule_running_in_order(Tokens& budget) {
-  for (std::uint32_t at = head_; at != kNone; at = table_.state(RequestId(at)).next) {
+  for (std::uint32_t at = running_.head(); at != kNone; at = table_.state(RequestId(at)).next) {
     SchedulerState& s = table_.state(RequestId(at));
     s.chunk = 0;
     s.starved = s.standing == Standing::kDecoding;
   }
-  for (std::uint32_t at = head_; at != kNone && budget > 0; at = table_.state(RequestId(at)).next) {
+  for (std::uint32_t at = running_.head(); at != kNone && budget > 0; at = table_.state(RequestId(at)).next) {
     const RequestId id(at);
     const Tokens n = wanted(id, budget);
     if (n == 0) continue;  // later requests may go ahead
@@ -148,7 +149,7 @@ void VllmScheduler::schedule_running_in_order(Tokens& budget) {
     s.chunk = static_cast<std::int32_t>(n);
     s.starved = false;
   }
-  for (std::uint32_t at = head_; at != kNone; at = table_.state(RequestId(at)).next) {
+  for (std::uint32_t at = running_.head(); at != kNone; at = table_.state(RequestId(at)).next) {
     const SchedulerState& s = table_.state(RequestId(at));
     if (s.starved) plan_.starved.push_back(RequestId(at));
     if (s.standing == Standing::kPrefilling && s.chunk > 0) give_chunk(RequestId(at), s.chunk);
@@ -166,9 +167,9 @@ bool VllmScheduler::make_room(RequestId id, std::int64_t need, Tokens& budget) {
 }
 
 RequestId VllmScheduler::victim() const {
-  if (args_.policy == VllmArgs::Policy::kFcfs) return RequestId(tail_);
-  std::uint32_t worst = head_;
-  for (std::uint32_t at = head_; at != kNone; at = table_.state(RequestId(at)).next) {
+  if (args_.policy == VllmArgs::Policy::kFcfs) return RequestId(running_.tail());
+  std::uint32_t worst = running_.head();
+  for (std::uint32_t at = running_.head(); at != kNone; at = table_.state(RequestId(at)).next) {
     const SchedulerState& s = table_.state(RequestId(at));
     const SchedulerState& w = table_.state(RequestId(worst));
     // Strictly greater: of equals vLLM takes the first in the list.
@@ -199,16 +200,16 @@ void VllmScheduler::preempt(RequestId id, Tokens& budget) {
   ++s.preemptions;
   s.standing = Standing::kWaiting;
   // `next` stays as it was, so that a walk standing on this request can go on; the list itself is mended.
-  unlink(id);
+  running_.remove(id);
   waiting_.put_back(id);
   plan_.preempted.push_back({id, decoding, dropped});
 }
 
 /// Admission is strictly in order: the first request that does not fit ends it. Waiting requests never preempt.
 void VllmScheduler::admit_waiting(Tokens& budget) {
-  if (!waiting_.empty() && budget > 0 && running_ < args_.max_num_seqs) settle_outputs();
+  if (!waiting_.empty() && budget > 0 && running_.size() < args_.max_num_seqs) settle_outputs();
   if (!admit_loaded(budget)) return;
-  while (!waiting_.empty() && budget > 0 && running_ < args_.max_num_seqs) {
+  while (!waiting_.empty() && budget > 0 && running_.size() < args_.max_num_seqs) {
     const RequestId id = waiting_.front();
     const SchedulerState& s = table_.state(id);
     const KvBlocks::Match found = kv_.match(id, s.tokens);
@@ -235,7 +236,7 @@ void VllmScheduler::admit_waiting(Tokens& budget) {
 
 /// The gate of the whole sequence so far, then the blocks of this chunk; the watermark counts while anything runs.
 bool VllmScheduler::fits(const SchedulerState& s, const KvBlocks::Match& found, Tokens n) const {
-  const std::int64_t free = kv_.free() - (running_ > 0 ? watermark_blocks_ : 0) + found.blocks - found.idle;
+  const std::int64_t free = kv_.free() - (running_.size() > 0 ? watermark_blocks_ : 0) + found.blocks - found.idle;
   if (args_.scheduler_reserve_full_isl && kv_.blocks(std::min(s.tokens, args_.max_model_len)) > free) return false;
   return kv_.blocks(found.blocks * args_.block_size + n) <= free;
 }
@@ -266,68 +267,13 @@ void VllmScheduler::enter_running(RequestId id, Tokens computed, Tokens n) {
   s.admission = table_.next_admission();
   s.computed = computed;
   s.chunk = static_cast<std::int32_t>(n);
-  link(id);
+  running_.append(id);
   prefilling_.push_back(id);
   plan_.admitted.push_back(id);
   give_chunk(id, n);
 }
 
-// ---------------------------------------------------------------- KV from elsewhere
-
-/// Gives a request the blocks of its whole prompt and asks for the KV that the cache here does not hold. It takes no
-/// slot and no tokens. Beside the gate, the blocks that running prompts are still owed must stay free (vLLM reserves
-/// them for asynchronous loads only).
-bool VllmScheduler::start_loading(RequestId id, const KvBlocks::Match& found) {
-  SchedulerState& s = table_.state(id);
-  std::int64_t owed = 0;
-  for (const RequestId other : prefilling_) {
-    const SchedulerState& o = table_.state(other);
-    owed += kv_.blocks(o.tokens) - kv_.blocks(o.computed + o.chunk);
-  }
-  const std::int64_t free = kv_.free() - (running_ > 0 ? watermark_blocks_ : 0) - owed + found.blocks - found.idle;
-  if (kv_.blocks(s.tokens) > free) return false;
-  waiting_.pop();
-  const Tokens hit = found.blocks * args_.block_size;
-  if (kv_.caches()) stats_.count(s.tokens, hit, false);
-  table_.record(id).cached_tokens = hit;
-  kv_.admit_empty(id, s.tokens);
-  s.standing = Standing::kLoading;
-  loading_.push_back(id);
-  plan_.loads.push_back({id, s.remote - hit});
-  return true;
-}
-
-void VllmScheduler::loaded(RequestId id) {
-  SchedulerState& s = table_.state(id);
-  std::erase(loading_, id);
-  loaded_.push_back(id);
-  // The last token of a prompt is computed again: its output is the first token.
-  s.computed = s.tokens - 1;
-  s.cached += s.computed;
-  s.remote = 0;
-  kv_.settle(id, s.computed);
-  refused_ = {};
-}
-
-/// Requests whose KV has come go before those that wait; false when one of them does not get in.
-bool VllmScheduler::admit_loaded(Tokens& budget) {
-  while (!loaded_.empty()) {
-    if (budget == 0 || running_ >= args_.max_num_seqs) return false;
-    const RequestId id = loaded_.front();
-    loaded_.erase(loaded_.begin());
-    budget -= 1;
-    enter_running(id, table_.state(id).computed, 1);
-    kv_.settle(id, table_.state(id).tokens);
-  }
-  return true;
-}
-
-void VllmScheduler::release_handed(RequestId id) {
-  SchedulerState& s = table_.state(id);
-  s.standing = Standing::kGone;
-  kv_.release(id, s.computed, s.computed, KvBlocks::Leaving::kEnded, false);
-  refused_ = {};  // there is more room now
-}
+// ---------------------------------------------------------------- outputs that others may quote
 
 /// Puts what decoding requests have produced so far into the cache, the present step included, where others may ask
 /// for it.
@@ -408,7 +354,7 @@ std::vector<RequestId> VllmScheduler::take_all() {
 }
 
 bool VllmScheduler::may_admit() {
-  if (running_ >= args_.max_num_seqs || running_ >= args_.max_num_batched_tokens) return false;
+  if (running_.size() >= args_.max_num_seqs || running_.size() >= args_.max_num_batched_tokens) return false;
   if (!loaded_.empty()) return true;
   if (waiting_.empty()) return false;
   // Free blocks only become fewer before the next request ends, so whoever was refused still is.
@@ -431,6 +377,18 @@ const StepOutcome& VllmScheduler::finish(std::int64_t steps) {
   outcome_.ended.clear();
   outcome_.block_steps = steps * used_;
   outcome_.blocks_used = used_;
+  finish_decodes(steps);
+  const bool decodes_ended = !outcome_.ended.empty();
+  finish_prompts();
+  if (decodes_ended && outcome_.ended.size() > 1) {
+    std::sort(outcome_.ended.begin(), outcome_.ended.end(),
+              [this](RequestId a, RequestId b) { return table_.state(a).admission < table_.state(b).admission; });
+  }
+  for (const RequestId id : outcome_.ended) let_go(id);
+  return outcome_;
+}
+
+void VllmScheduler::finish_decodes(std::int64_t steps) {
   if (steps > 1) {
     const DecodeSet::BlockRun run = decodes_.open_blocks(steps - 1);
     outcome_.block_steps += run.increment;
@@ -443,13 +401,12 @@ const StepOutcome& VllmScheduler::finish(std::int64_t steps) {
   }
   decodes_.advance(steps);
   decodes_.take_ended(outcome_.ended);
-  if (kv_.caches()) {
-    for (const RequestId id : outcome_.ended) quotable_ -= table_.content(id).output != 0;
-  }
-  const bool decodes_ended = !outcome_.ended.empty();
+  if (!kv_.caches()) return;
+  for (const RequestId id : outcome_.ended) quotable_ -= table_.content(id).output != 0;
+}
 
-  for (std::size_t i = 0; i < plan_.prefill_ids.size(); ++i) {
-    const RequestId id = plan_.prefill_ids[i];
+void VllmScheduler::finish_prompts() {
+  for (const RequestId id : plan_.prefill_ids) {
     SchedulerState& s = table_.state(id);
     s.computed += s.chunk;
     if (s.computed < s.tokens) continue;
@@ -463,42 +420,21 @@ const StepOutcome& VllmScheduler::finish(std::int64_t steps) {
       start_decoding(id);
     }
   }
-  if (decodes_ended && outcome_.ended.size() > 1) {
-    std::sort(outcome_.ended.begin(), outcome_.ended.end(),
-              [this](RequestId a, RequestId b) { return table_.state(a).admission < table_.state(b).admission; });
-  }
-  for (const RequestId id : outcome_.ended) {
-    const Tokens held = table_.state(id).tokens - 1;  // the last token is never stored
-    if (table_.state(id).hand_over) {
-      table_.state(id).standing = Standing::kHanded;
-    } else {
-      kv_.release(id, held, held, KvBlocks::Leaving::kEnded, false);
-    }
-    unlink(id);
-  }
-  return outcome_;
 }
 
-// ---------------------------------------------------------------- lists
+void VllmScheduler::let_go(RequestId id) {
+  SchedulerState& s = table_.state(id);
+  const Tokens held = s.tokens - 1;  // the last token is never stored
+  if (s.hand_over) {
+    s.standing = Standing::kHanded;
+  } else {
+    kv_.release(id, held, held);
+  }
+  running_.remove(id);
+}
 
 void VllmScheduler::stop_prefilling(RequestId id) {
   prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), id));
-}
-
-void VllmScheduler::link(RequestId id) {
-  SchedulerState& s = table_.state(id);
-  s.previous = tail_;
-  s.next = kNone;
-  (tail_ == kNone ? head_ : table_.state(RequestId(tail_)).next) = id.value;
-  tail_ = id.value;
-  ++running_;
-}
-
-void VllmScheduler::unlink(RequestId id) {
-  const SchedulerState& s = table_.state(id);
-  (s.previous == kNone ? head_ : table_.state(RequestId(s.previous)).next) = s.next;
-  (s.next == kNone ? tail_ : table_.state(RequestId(s.next)).previous) = s.previous;
-  --running_;
 }
 
 }  // namespace poolcast

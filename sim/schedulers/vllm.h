@@ -9,6 +9,7 @@
 #include "sim/schedulers/buckets.h"
 #include "sim/schedulers/decode_set.h"
 #include "sim/schedulers/kv_blocks.h"
+#include "sim/schedulers/request_list.h"
 #include "sim/schedulers/scheduler.h"
 #include "sim/schedulers/vllm_args.h"
 #include "sim/schedulers/waiting_queue.h"
@@ -43,7 +44,7 @@ class VllmScheduler final : public Scheduler {
   void loaded(RequestId id) override;
   void release_handed(RequestId id) override;
 
-  std::int64_t running() const override { return running_; }
+  std::int64_t running() const override { return running_.size(); }
   std::int64_t waiting() const override {
     return waiting_.size() + static_cast<std::int64_t>(loading_.size() + loaded_.size());
   }
@@ -55,7 +56,7 @@ class VllmScheduler final : public Scheduler {
   /// The running list in order, for tests: calls `visit(id, computed tokens, tokens in the planned step)`.
   template <class Visit>
   void for_each_running(Visit visit) const {
-    for (std::uint32_t at = head_; at != kNone; at = table_.state(RequestId(at)).next) {
+    for (std::uint32_t at = running_.head(); at != kNone; at = table_.state(RequestId(at)).next) {
       const SchedulerState& s = table_.state(RequestId(at));
       const bool decoding = s.standing == Standing::kDecoding;
       visit(RequestId(at), decoding ? decodes_.tokens(RequestId(at)) - 1 : s.computed,
@@ -64,7 +65,7 @@ class VllmScheduler final : public Scheduler {
   }
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::uint32_t kNone = RequestList::kNone;
 
   Tokens computed(RequestId id) const;
   Tokens wanted(RequestId id, Tokens budget) const;
@@ -86,12 +87,14 @@ class VllmScheduler final : public Scheduler {
   void give_chunk(RequestId id, Tokens n);
   void complete_plan();
   void stop_prefilling(RequestId id);
-  void link(RequestId id);
-  void unlink(RequestId id);
+  void finish_decodes(std::int64_t steps);
+  void finish_prompts();
+  void let_go(RequestId id);
 
   VllmArgs args_;
   RequestTable& table_;
   WaitingQueue waiting_;
+  RequestList running_;
   DecodeSet decodes_;
   std::vector<RequestId> prefilling_;  ///< by admission
   std::vector<RequestId> loading_;     ///< wait for KV from elsewhere
@@ -110,8 +113,6 @@ class VllmScheduler final : public Scheduler {
     std::uint32_t id = kNone;
     std::uint32_t generation = 0;
   } refused_;  ///< the waiting request that did not fit in the planned step
-  std::int64_t running_ = 0;
-  std::uint32_t head_ = kNone, tail_ = kNone;
 };
 
 }  // namespace poolcast
