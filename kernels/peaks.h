@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/problem.h"
+#include "kernels/threads.h"
+#include "models/units.h"
+
+namespace poolcast::kernels {
+
+/// A ceiling that was measured here, on all threads of the team together; rates are by the CPU clock.
+struct ComputePeak {
+  std::string name;  // "avx512 fma fp32", "vdpbf16ps", "vpdpbusd", "amx bf16", "amx int8", "sse fp32"
+  FlopsPerSecond rate;
+};
+/// Register-resident loops of every instruction that this CPU has: no memory is touched. About 0.05 s each.
+std::vector<ComputePeak> measure_compute_peaks(Team& team);
+
+struct MemoryPeak {
+  std::string name;     // "read", "copy"
+  BytesPerSecond rate;  // copy counts what is read and what is written
+};
+/// Over arrays of at least four times the last cache. About 1 s. Best of several passes.
+std::vector<MemoryPeak> measure_memory_peaks(Team& team);
+
+/// The peak to hold a kernel against: the fastest one in the format (bf16: amx bf16, else vdpbf16ps, else fp32).
+FlopsPerSecond compute_peak_for(const std::vector<ComputePeak>& peaks, DType dtype);
+
+}  // namespace poolcast::kernels

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kernels/kernel.h"
+
+namespace poolcast::kernels {
+
+/// Every kernel of this build, by operation, then from the simplest to the most native implementation. Parts that were
+/// not compiled (no compiler, no library) are absent here and named by absent_parts.
+std::span<const Kernel> all_kernels();
+
+/// The row of the table, or nullptr.
+const Kernel* find_kernel(Operation operation, std::string_view implementation);
+
+/// Those of the problem's operation that can run it here.
+std::vector<const Kernel*> kernels_for(const KernelProblem& problem);
+
+/// A part of the room that this build does not have, and why ("onednn", "built without libdnnl-dev").
+struct AbsentPart {
+  std::string_view implementation;
+  std::string_view reason;
+};
+std::span<const AbsentPart> absent_parts();
+
+}  // namespace poolcast::kernels

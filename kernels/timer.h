@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "kernels/kernel.h"
+#include "kernels/threads.h"
+#include "models/units.h"
+
+namespace poolcast::kernels {
+
+/// Steady clock, since some fixed moment.
+Seconds wall_now();
+
+/// CPU time of the calling thread (CLOCK_THREAD_CPUTIME_ID).
+Seconds thread_cpu_now();
+
+/// How long one run took, by each clock.
+struct RunTime {
+  Seconds wall;
+  /// CPU time, maximum over the threads that worked: what the run takes on a machine that nobody else uses. Of a device
+  /// it is only the host's part.
+  Seconds cpu;
+  std::optional<Seconds> device;  // PreparedKernel::device_seconds
+};
+
+/// Runs the kernel once. Reading the clocks costs about 1 us.
+RunTime time_run(PreparedKernel& kernel, Team& team);
+
+}  // namespace poolcast::kernels
