@@ -54,6 +54,9 @@ class ArgumentReader {
       const std::string name = kind_.canonical(spelling, inside);
       const bool group = value.is_mapping() && is_group(name);
       const bool argument = defaults_.find(name) != nullptr;
+      if (is_group(name) && !group && !argument) {
+        value.fail(fmt::format("is a group of arguments: write {}: {{argument: value, …}}", spelling));
+      }
       if (!group || argument) {
         if (!engine_.settings.stated.insert(name).second) {
           reader.fail_at_key(spelling, "the argument " + quote(name) + " stands twice");

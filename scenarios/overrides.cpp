@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
+#include <utility>
 
 namespace poolcast {
 namespace {
@@ -73,8 +75,13 @@ class Override {
   YamlNode descend_key(const YamlNode& node, std::size_t at, std::string_view parent) {
     const std::size_t end = key_end(node, at);
     std::string key = path_.substr(at, end - at);
-    if (parent == "args") key = as_written(node, std::move(key));
     if (key.empty()) fail("the path has an empty key after " + walked(at));
+    if (parent == "args") {
+      if (const auto group = group_that_states(node, key)) {
+        return node.with(group->first, descend_key(group->second, at, "args"));
+      }
+      key = as_written(node, std::move(key));
+    }
     YamlNode changed = node.with(key, descend(node.find(key).value_or(YamlNode()), end, key));
     for (const auto& group : rivals()) {
       if (std::find(group.begin(), group.end(), key) == group.end()) continue;
@@ -96,6 +103,16 @@ class Override {
       if (underscored(written) == underscored(key)) return written;
     }
     return key;
+  }
+
+  /// An argument may also stand inside a group (kv_cache_config, dynamic_batching, …): there an option changes it.
+  static std::optional<std::pair<std::string, YamlNode>> group_that_states(const YamlNode& args,
+                                                                           const std::string& key) {
+    if (!args.is_mapping()) return std::nullopt;
+    for (const auto& [group, value] : args.entries()) {
+      if (value.is_mapping() && value.find(as_written(value, key))) return std::pair(group, value);
+    }
+    return std::nullopt;
   }
 
   YamlNode descend_index(const YamlNode& node, std::size_t at) {

@@ -216,6 +216,9 @@ void BatchReplica::complete(const Running& batch, SimTime now) {
     if (r.outcome == Outcome::kCompleted) {
       s.tokens = s.end_tokens;
       r.at.first_token = r.at.last_token = now;
+      // The steps of a job are equal, so the first of them ends after its share of the time.
+      const std::int64_t steps = passes_by_output_ ? s.end_tokens - s.prompt_tokens : 1;
+      r.at.first_token -= (now - r.at.first_scheduled) / steps * (steps - 1);
       ++report_.completed;
     }
     left_.push_back(id);

@@ -80,7 +80,9 @@ EngineArgument instance_group() {
   return {"instance_group",
           [](EngineSettings& s, const YamlNode& v) {
             const auto groups = v.one_or_more();
-            if (groups.size() != 1) v.fail("several instance groups are known but not modelled yet: state one");
+            if (groups.empty()) v.fail("is an empty list; state one group, for example [{count: 2}]");
+            if (groups.size() > 1) v.fail("several instance groups are known but not modelled yet: state one");
+            if (!groups.front().is_mapping()) v.fail("must be a group such as {count: 2}, got " + quote(v.text()));
             MappingReader reader(groups.front());
             of(s.args).instance_count = reader.required("count").integer(1, kMostInstances);
             if (const auto kind = reader.optional("kind")) kind->choice({"KIND_AUTO", "KIND_GPU", "KIND_CPU"});

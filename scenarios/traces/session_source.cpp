@@ -20,6 +20,11 @@ class SessionSource final : public Source {
   SessionSource(Selection rows, const ReplayOptions& options) : options_(options), rows_(std::move(rows)) {
     TraceRow row;
     while (rows_.next(row)) add(row);
+    if (!turns_.empty() && !names_sessions_) {
+      throw ConfigError(Location{options_.file}, "replay",
+                        "the rows of this trace name no sessions, so that each would be one of its own",
+                        "replay: timestamps");
+    }
     last_of_session_.clear();
   }
 
@@ -92,6 +97,7 @@ class SessionSource final : public Source {
     turn.session = row.session;
     turn.hash_ids = row.hash_ids;
     turns_.push_back(turn);
+    names_sessions_ = names_sessions_ || row.session != UINT64_MAX || row.after_session != UINT64_MAX;
     const std::uint32_t before = last_before(row);
     if (before == kNone)
       due_.push(Due{to_sim_time(row.timestamp), index});
@@ -121,6 +127,7 @@ class SessionSource final : public Source {
   ReplayOptions options_;
   Selection rows_;
   std::vector<Turn> turns_;
+  bool names_sessions_ = false;                                       ///< any row does
   std::unordered_map<std::uint64_t, std::uint32_t> last_of_session_;  // while reading; never iterated
   std::unordered_map<std::uint64_t, std::uint32_t> in_flight_;        // turn by row; never iterated
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;

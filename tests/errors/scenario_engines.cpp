@@ -247,6 +247,22 @@ TEST_CASE("several instance groups and timeouts of requests are not modelled yet
                                                                                                          ^)");
 }
 
+TEST_CASE("an instance group is one mapping, and a group of arguments a mapping") {
+  CHECK(embed_fault(triton("instance_group: []")) ==
+        R"(s.yaml:7:75: pools[0].engine.args.instance_group: is an empty list; state one group, for example [{count: 2}]
+  engine: {kind: triton, version: core-2026-06-09, args: {instance_group: []}}
+                                                                          ^)");
+  CHECK(embed_fault(triton("instance_group: 7")) ==
+        R"(s.yaml:7:75: pools[0].engine.args.instance_group: must be a group such as {count: 2}, got "7"
+  engine: {kind: triton, version: core-2026-06-09, args: {instance_group: 7}}
+                                                                          ^)");
+  CHECK(
+      engine_fault("{kind: tensorrt-llm, version: main-2026-05, args: {kv_cache_config: 7}}") ==
+      R"(s.yaml:32:81: pools[1].engine.args.kv_cache_config: is a group of arguments: write kv_cache_config: {argument: value, …}
+    engine: {kind: tensorrt-llm, version: main-2026-05, args: {kv_cache_config: 7}}
+                                                                                ^)");
+}
+
 TEST_CASE("the cores of a session are not guessed") {
   CHECK(
       embed_fault("{kind: session, version: onnxruntime-2025}") ==

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "tests/oracle/replica_case.h"
 #include "tests/oracle/sglang_case.h"
 #include "tests/oracle/triton_case.h"
 #include "tests/oracle/trtllm_case.h"
@@ -20,8 +21,10 @@ using namespace poolcast::oracle;
 
 namespace {
 
-/// Cases of Triton have a log of batches, those of schedulers a scenario with steps; TensorRT-LLM's speak of a config.
+/// Cases of Triton have a log of batches, those of schedulers a scenario with steps, TensorRT-LLM's speak of a config;
+/// those of whole replicas name their engine.
 Result check_document(const json& document) {
+  if (document.contains("bucketed") || document.contains("session")) return check_replica(document);
   if (document.contains("log")) return check_triton(document);
   if (document.at("scenario").contains("config")) return check_trtllm(document);
   return is_sglang(document) ? check_sglang(document) : check_vllm(document);

@@ -86,6 +86,13 @@ TEST_CASE("an option changes an engine argument however the file spells it") {
   CHECK(loaded(sound_scenario(), {"pools.a.engine.args.max-num-seqs=7"}).pools[0].engine.vllm().max_num_seqs == 7);
 }
 
+TEST_CASE("an option changes an engine argument inside the group in which the file states it") {
+  CHECK(set("pools: {engine: {args: {kv_cache_config: {max-tokens: 5}}}}", "pools.engine.args.max_tokens=7") ==
+        "{pools: {engine: {args: {kv_cache_config: {max-tokens: 7}}}}}");
+  CHECK(set("pools: {engine: {args: {kv_cache_config: {max_tokens: 5}}}}", "pools.engine.args.max_num_tokens=7") ==
+        "{pools: {engine: {args: {kv_cache_config: {max_tokens: 5}, max_num_tokens: 7}}}}");
+}
+
 TEST_CASE("options reach keys that the file leaves to their defaults") {
   const Scenario scenario = loaded(
       sound_scenario(),

@@ -164,64 +164,6 @@ TEST_CASE("a request of several passes takes its batch so many times as long") {
   CHECK(r.report.replicas[0].steps == 1);
 }
 
-TEST_CASE("a job takes as many passes as its output says") {
-  SessionArgs args;
-  args.passes_by_output = true;
-  SimulationSpec spec = pool_of(args, by_token());
-  add_list(spec, {arrival(0, 10, 7), arrival(0, 10, 1)});
-  const Run r = run(std::move(spec));
-  CHECK(r.records[0].ended == 140 * kMs);
-  CHECK(r.records[0].output_tokens == 7);
-  CHECK(r.records[1].ended == 160 * kMs);
-}
-
-TEST_CASE("sessions run one request each, first in first out") {
-  SessionArgs args;
-  args.instance_count = 2;
-  args.physical_cores = 2;
-  args.intra_op_num_threads = 1;  // half the speed of the whole device
-  SimulationSpec spec = pool_of(args, by_token());
-  add_list(spec, {arrival(0, 40, 1), arrival(0, 10, 1), arrival(0, 20, 1)});
-  const Run r = run(std::move(spec));
-  CHECK(r.records[0].ended == 100 * kMs);
-  CHECK(r.records[1].ended == 40 * kMs);
-  CHECK(r.records[2].at.first_scheduled == 40 * kMs);
-  CHECK(r.records[2].ended == 100 * kMs);
-  CHECK(r.report.replicas[0].padded_tokens == 0);
-}
-
-TEST_CASE("sessions with all cores each share them while both run") {
-  SessionArgs args;
-  args.instance_count = 2;
-  args.physical_cores = 8;
-  args.allow_spinning = false;
-  SimulationSpec spec = pool_of(args, fixed_step(0.100));
-  add_list(spec, {arrival(0, 5, 1), arrival(0.050, 5, 1)});
-  const Run r = run(std::move(spec));
-  CHECK(r.records[0].ended == 150 * kMs);  // 50 ms alone, then 50 at half speed
-  CHECK(r.records[1].ended == 200 * kMs);  // 100 at half speed, 50 alone
-  CHECK(r.report.replicas[0].busy == 150 * kMs);
-}
-
-TEST_CASE("the spinning workers of an idle session take their share of the cores") {
-  SessionArgs args;
-  args.instance_count = 2;
-  args.physical_cores = 8;
-  args.intra_op_num_threads = GENERATE(0, 4);
-  SimulationSpec spec = pool_of(args, fixed_step(0.100));
-  add_list(spec, {arrival(0, 5, 1)});
-  CHECK(run(std::move(spec)).records[0].ended == 200 * kMs);  // four of eight cores, spinning or by its setting
-}
-
-TEST_CASE("more threads than cores are no faster") {
-  SessionArgs args;
-  args.physical_cores = 4;
-  args.intra_op_num_threads = 16;
-  SimulationSpec spec = pool_of(args, fixed_step(0.100));
-  add_list(spec, {arrival(0, 5, 1)});
-  CHECK(run(std::move(spec)).records[0].ended == 100 * kMs);
-}
-
 TEST_CASE("batches keep the laws in 200 random worlds, with deadlines, caps and several pools") {
   std::uint64_t refused = 0, batches = 0, completed = 0;
   std::int64_t in_batches = 0;

@@ -134,6 +134,10 @@ TEST_CASE("A replay of sessions keeps think times and lets unknown ones stop it"
   unknown.spec.replay = TraceSpec::Replay::kSessions;
   CHECK_THROWS_WITH(replayed(unknown.spec),
                     Catch::Contains(":3: replay: a replay of sessions needs the think time of every turn"));
+
+  TraceFile none(kHeader + "0,10,1,,,,\n2,30,1,,,,\n");
+  none.spec.replay = TraceSpec::Replay::kSessions;
+  CHECK_THROWS_WITH(replayed(none.spec), Catch::Contains("replay: the rows of this trace name no sessions"));
 }
 
 TEST_CASE("A replay of sessions waits a long think time in full") {
