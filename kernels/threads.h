@@ -26,8 +26,8 @@ class Team {
   /// not wait for each other. Order and thread of a part are not fixed, so results must not depend on them.
   void parallel(std::int64_t parts, const std::function<void(std::int64_t part)>& body);
 
-  /// CPU time that the threads other than the caller's have spent inside parts since the last reset, maximum over
-  /// them; waiting is not counted.
+  /// CPU time that a thread has spent inside parts since the last reset, maximum over the threads; waiting is not
+  /// counted. Zero with one thread.
   Seconds worker_busy() const;
   void reset_busy();
 

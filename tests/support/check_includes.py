@@ -10,14 +10,16 @@ import sys
 MAY_INCLUDE = {
     "models": {"models"},
     "sim": {"sim", "models"},
+    "kernels": {"kernels", "models"},
     "scenarios": {"scenarios", "sim", "models"},
     "tools": {"tools", "scenarios", "sim", "models"},
-    "tests": {"tests", "tools", "scenarios", "sim", "models"},
+    "tests": {"tests", "tools", "scenarios", "kernels", "sim", "models"},
 }
 # Libraries that a room may use besides the standard one, by the beginning of the include.
 LIBRARIES = {
     "models": ("boost/graph/",),
     "sim": (),
+    "kernels": ("tbb/", "dnnl", "omp.h", "CL/", "cpuid.h", "immintrin.h", "emmintrin.h", "sched.h", "sys/", "unistd.h"),
     "scenarios": ("fmt/", "nlohmann/", "simdjson", "zlib", "openssl/", "hdf5", "yaml-cpp/", "fcntl.h", "sys/", "unistd.h"),
     "tools": ("CLI/", "fmt/", "nlohmann/", "unistd.h"),
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/registry.h"
+
+#include "kernels/gemm/gemm.h"
+
+namespace poolcast::kernels {
+namespace {
+
+std::vector<Kernel> gathered() {
+  std::vector<Kernel> all;
+  const auto add = [&](std::span<const Kernel> some) { all.insert(all.end(), some.begin(), some.end()); };
+  add(gemm_kernels());
+  return all;
+}
+
+}  // namespace
+
+std::span<const Kernel> all_kernels() {
+  static const std::vector<Kernel> all = gathered();
+  return all;
+}
+
+const Kernel* find_kernel(Operation operation, std::string_view implementation) {
+  for (const Kernel& kernel : all_kernels())
+    if (kernel.operation == operation && kernel.implementation == implementation) return &kernel;
+  return nullptr;
+}
+
+std::vector<const Kernel*> kernels_for(const KernelProblem& problem) {
+  std::vector<const Kernel*> able;
+  for (const Kernel& kernel : all_kernels())
+    if (kernel.operation == problem.operation && kernel.why_not(problem).empty()) able.push_back(&kernel);
+  return able;
+}
+
+std::span<const AbsentPart> absent_parts() {
+  static const std::vector<AbsentPart> absent;
+  return absent;
+}
+
+}  // namespace poolcast::kernels
