@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <xmmintrin.h>
+#include <emmintrin.h>
 
 #include "kernels/peaks/loops.h"
 
