@@ -182,7 +182,9 @@ void expect_keys(const Value& map, const std::vector<std::string>& known, const 
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     Path where = path;
     where.push_back(key);
-    throw ParameterFault(where, "unknown parameter \"" + key + "\"", known);
+    ParameterFault fault(where, "unknown key", known);
+    fault.at_key = true;
+    throw fault;
   }
 }
 

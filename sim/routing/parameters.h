@@ -30,6 +30,7 @@ class ParameterFault : public std::runtime_error {
       : std::runtime_error(message), path(std::move(where)), allowed(std::move(known)) {}
   std::vector<std::string> path;     ///< keys, and indices as digits, below the plugin's parameters
   std::vector<std::string> allowed;  ///< what could stand there instead, for a hint
+  bool at_key = false;               ///< the key itself is wrong, not its value
 };
 
 enum class ParameterKind : std::uint8_t { kBoolean, kInteger, kNumber, kText, kDuration, kAny };

@@ -27,6 +27,31 @@ const PluginInfo* find_plugin(std::string_view type) {
   return nullptr;
 }
 
+const std::vector<std::string_view>& plugins_not_modelled() {
+  static const std::vector<std::string_view> kTypes = {"always-disagg-pd-decider",
+                                                       "data-parallel-profile-handler",
+                                                       "disagg-profile-handler",
+                                                       "edf-ordering-policy",
+                                                       "endpoint-attribute-filter",
+                                                       "endpoint-attribute-scorer",
+                                                       "fcfs-ordering-policy",
+                                                       "global-strict-fairness-policy",
+                                                       "header-label-affinity-scorer",
+                                                       "header-profile-handler",
+                                                       "latency-slo-admitter",
+                                                       "mm-embeddings-cache-scorer",
+                                                       "precise-prefix-cache-scorer",
+                                                       "precise-prefix-cache-producer",
+                                                       "predicted-latency-producer",
+                                                       "prefix-based-pd-decider",
+                                                       "probabilistic-admitter",
+                                                       "slo-deadline-ordering-policy",
+                                                       "token-producer",
+                                                       "topology-affinity-filter",
+                                                       "topology-affinity-scorer"};
+  return kTypes;
+}
+
 std::unique_ptr<Plugin> make_plugin(const PluginInfo& info, const Value& parameters, const BuildContext& context) {
   return info.make(Settings(info.parameters, parameters), context);
 }

@@ -22,17 +22,21 @@ struct BuildContext {
 
 struct PluginInfo {
   std::string_view type;
-  std::string_view family;  ///< "filter", "scorer", "filter and scorer", "picker", "detector", "handler", "producer"
+  std::string_view family;  ///< "filter", "scorer", "picker", "detector", "handler", "producer"; or two with "and"
   std::string_view origin;  ///< whose name, formula and defaults these are
   std::string_view rule;    ///< what it does, in a sentence or a formula
   std::vector<ParameterInfo> parameters;
   /// Throws ParameterFault. Null: the pipeline itself does it (handlers, producers).
   std::unique_ptr<Plugin> (*make)(const Settings& settings, const BuildContext& context);
+
+  bool is(std::string_view part) const { return family.find(part) != std::string_view::npos; }
 };
 
 /// Every plugin type, in alphabetical order.
 const std::vector<PluginInfo>& plugin_table();
 const PluginInfo* find_plugin(std::string_view type);  ///< null when there is none
+/// Types that llm-d has and poolcast does not model.
+const std::vector<std::string_view>& plugins_not_modelled();
 
 /// Throws ParameterFault. `info.make` is not null.
 std::unique_ptr<Plugin> make_plugin(const PluginInfo& info, const Value& parameters, const BuildContext& context);

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/routing/pipeline.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "sim/routing/registry.h"
+
+namespace poolcast::routing {
+namespace {
+
+const PluginInfo& info_of(const PluginSpec& plugin) { return *find_plugin(plugin.type); }
+
+bool has_type(const PipelineSpec& spec, std::string_view type) {
+  return std::any_of(spec.plugins.begin(), spec.plugins.end(), [&](const PluginSpec& p) { return p.type == type; });
+}
+
+std::size_t add_plugin(PipelineSpec& spec, const std::string& type) {
+  spec.plugins.push_back({type, type, {}});
+  return spec.plugins.size() - 1;
+}
+
+std::vector<PipelineSpec::Ref> built_in_profile(PipelineSpec& spec) {
+  std::vector<PipelineSpec::Ref> refs;
+  refs.push_back({add_plugin(spec, "queue-scorer"), 2});
+  refs.push_back({add_plugin(spec, "kv-cache-utilization-scorer"), 2});
+  refs.push_back({add_plugin(spec, "prefix-cache-scorer"), 3});
+  return refs;
+}
+
+/// A profile of every plugin that can stand in one.
+std::vector<PipelineSpec::Ref> profile_of_all(const PipelineSpec& spec) {
+  std::vector<PipelineSpec::Ref> refs;
+  for (std::size_t i = 0; i < spec.plugins.size(); ++i) {
+    const PluginInfo& info = info_of(spec.plugins[i]);
+    const bool fits = info.is("filter") || info.is("scorer") || info.is("picker");
+    if (fits && !info.is("detector")) refs.push_back({i, 1});
+  }
+  return refs;
+}
+
+std::string_view producer_name(const PipelineSpec& spec, std::string_view type) {
+  for (const PluginSpec& plugin : spec.plugins) {
+    if (plugin.type == type) return plugin.name;
+  }
+  return type;
+}
+
+constexpr const char* kPrefixProducer = "approx-prefix-cache-producer";
+constexpr const char* kLoadProducer = "inflight-load-producer";
+
+}  // namespace
+
+void complete_pipeline(PipelineSpec& spec) {
+  if (!spec.refs) {
+    auto refs = profile_of_all(spec);
+    spec.refs = refs.empty() ? built_in_profile(spec) : std::move(refs);
+  }
+  const auto picks = [&](const PipelineSpec::Ref& ref) { return info_of(spec.plugins[ref.plugin]).is("picker"); };
+  if (std::none_of(spec.refs->begin(), spec.refs->end(), picks)) {
+    // One that the file lists without referring to it is not taken: as in llm-d the default is a plugin of its own.
+    spec.refs->push_back({add_plugin(spec, "max-score-picker"), 1});
+  }
+  for (const char* type : {"single-profile-handler", kPrefixProducer, kLoadProducer}) {
+    if (!has_type(spec, type)) add_plugin(spec, type);
+  }
+}
+
+PrefixIndex::Options prefix_options(const PipelineSpec& spec) {
+  PrefixIndex::Options options;
+  for (const PluginSpec& plugin : spec.plugins) {
+    if (plugin.type != kPrefixProducer) continue;
+    const Settings settings(info_of(plugin).parameters, plugin.parameters);
+    options.auto_tune = settings.boolean("autoTune");
+    options.block_size = settings.integer("blockSizeTokens");
+    options.most_blocks = settings.integer("maxPrefixBlocksToMatch");
+    options.most_tokens = settings.integer("maxPrefixTokensToMatch");
+    options.capacity = settings.integer("lruCapacityPerServer");
+  }
+  return options;
+}
+
+Pipeline::Pipeline(const PipelineSpec& spec, std::uint64_t seed, const std::string& stream)
+    : profile_(RandomStream(seed, stream + "/order")) {
+  std::map<std::size_t, Plugin*> made;  // only what the profile runs
+  for (const PipelineSpec::Ref& ref : *spec.refs) {
+    const PluginSpec& plugin = spec.plugins[ref.plugin];
+    Plugin*& place = made[ref.plugin];
+    if (place == nullptr) {
+      const BuildContext context{RandomStream(seed, stream + "/" + plugin.name), producer_name(spec, kPrefixProducer),
+                                 producer_name(spec, kLoadProducer)};
+      plugins_.push_back(make_plugin(info_of(plugin), plugin.parameters, context));
+      place = plugins_.back().get();
+    }
+    profile_.add(*place, ref.weight);
+  }
+}
+
+void Pipeline::bind(const Endpoints& endpoints) {
+  for (const auto& plugin : plugins_) plugin->bind(endpoints);
+}
+
+Decision Pipeline::decide(const RequestView& request, const Endpoints& endpoints, std::span<const std::uint32_t> open) {
+  Decision decision;
+  const auto picked = profile_.run(request, endpoints, open);
+  if (picked.empty()) return decision;
+  decision.endpoint = picked.front();
+  for (const auto& plugin : plugins_) plugin->decided(request, decision);
+  return decision;
+}
+
+}  // namespace poolcast::routing

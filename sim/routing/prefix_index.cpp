@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/routing/prefix_index.h"
+
+#include <algorithm>
+
+namespace poolcast::routing {
+namespace {
+
+/// For HashIndex, which goes by the low bits: the lowest of `content_id` is always 1.
+std::uint64_t key_of(std::uint64_t hash, std::uint32_t endpoint) { return content_id(hash, endpoint) >> 1; }
+
+template <class T>
+std::uint32_t take_place(std::vector<T>& places, std::vector<std::uint32_t>& free) {
+  if (free.empty()) {
+    places.emplace_back();
+    return static_cast<std::uint32_t>(places.size() - 1);
+  }
+  const std::uint32_t at = free.back();
+  free.pop_back();
+  return at;
+}
+
+}  // namespace
+
+PrefixIndex::PrefixIndex(const Options& options, std::size_t endpoints) : options_(options), lists_(endpoints) {}
+
+void PrefixIndex::look_up(const Content& content, std::int64_t prompt_tokens, std::vector<PrefixMatch>& matches) {
+  const std::int64_t tokens = std::min(prompt_tokens, options_.most_tokens);
+  const std::int64_t count = std::min(tokens / options_.block_size, options_.most_blocks);
+  std::fill(matches.begin(), matches.end(), PrefixMatch{0, count, options_.block_size});
+  present_.clear();
+  if (content.prompt.empty() || count == 0) return;
+  // Tokens that are like no others get a name of their own, so that they fill the lists as they do in llm-d.
+  table_.open(content, prompt_tokens, content_id(content_space("prefix-index"), prompts_++));
+  table_.hash(static_cast<std::size_t>(count - 1), content, options_.block_size);
+  bool known = true;
+  for (std::int64_t i = 0; i < count; ++i) {
+    present_.push_back(table_.hash(static_cast<std::size_t>(i), content, options_.block_size));
+    if (!known) continue;
+    const std::uint32_t block = block_by_hash_.find(present_.back());
+    known = block != kNone;
+    if (!known) continue;
+    for (const std::uint32_t endpoint : blocks_[block].endpoints) ++matches[endpoint].match_blocks;
+  }
+}
+
+void PrefixIndex::add(std::uint32_t endpoint) {
+  for (const std::uint64_t hash : present_) add_block(hash, endpoint);
+}
+
+std::uint32_t PrefixIndex::find_sent(std::uint64_t hash, std::uint32_t endpoint) const {
+  return sent_by_key_.find(key_of(hash, endpoint),
+                           [&](std::uint32_t at) { return sent_[at].hash == hash && sent_[at].endpoint == endpoint; });
+}
+
+void PrefixIndex::add_block(std::uint64_t hash, std::uint32_t endpoint) {
+  List& list = lists_[endpoint];
+  if (const std::uint32_t at = find_sent(hash, endpoint); at != kNone) {
+    unlink(list, at);
+    return push_front(list, at);
+  }
+  if (list.size == options_.capacity) forget_oldest(list);
+  const std::uint32_t at = take_place(sent_, free_sent_);
+  sent_[at].hash = hash;
+  sent_[at].endpoint = endpoint;
+  push_front(list, at);
+  sent_by_key_.insert(key_of(hash, endpoint), at);
+
+  std::uint32_t block = block_by_hash_.find(hash);
+  if (block == kNone) {
+    block = take_place(blocks_, free_blocks_);
+    blocks_[block].hash = hash;
+    block_by_hash_.insert(hash, block);
+  }
+  blocks_[block].endpoints.push_back(endpoint);
+}
+
+void PrefixIndex::forget_oldest(List& list) {
+  const std::uint32_t at = list.oldest;
+  const Sent gone = sent_[at];
+  unlink(list, at);
+  sent_by_key_.erase(key_of(gone.hash, gone.endpoint), at);
+  free_sent_.push_back(at);
+  const std::uint32_t block = block_by_hash_.find(gone.hash);
+  auto& endpoints = blocks_[block].endpoints;
+  endpoints.erase(std::find(endpoints.begin(), endpoints.end(), gone.endpoint));
+  if (!endpoints.empty()) return;
+  block_by_hash_.erase(gone.hash, block);
+  free_blocks_.push_back(block);
+}
+
+void PrefixIndex::unlink(List& list, std::uint32_t at) {
+  const Sent& s = sent_[at];
+  (s.newer == kNone ? list.newest : sent_[s.newer].older) = s.older;
+  (s.older == kNone ? list.oldest : sent_[s.older].newer) = s.newer;
+  --list.size;
+}
+
+void PrefixIndex::push_front(List& list, std::uint32_t at) {
+  sent_[at].newer = kNone;
+  sent_[at].older = list.newest;
+  (list.newest == kNone ? list.oldest : sent_[list.newest].newer) = at;
+  list.newest = at;
+  ++list.size;
+}
+
+}  // namespace poolcast::routing
