@@ -65,6 +65,8 @@ struct ModelSpec {
 /// another, which computes the last token of the prompt again and all others (vLLM with a KV connector that pulls).
 enum class PoolRole : std::uint8_t { kBoth, kPrefill, kDecode };
 
+class StepExecutor;
+
 struct PoolSpec {
   std::string name;
   PoolRole role = PoolRole::kBoth;
@@ -73,6 +75,7 @@ struct PoolSpec {
   std::int32_t replicas = 1;
   std::int32_t devices_per_replica = 1;
   std::shared_ptr<const StepCurve> curve;
+  std::shared_ptr<StepExecutor> executor;  ///< runs the steps on a device (one replica); null: the curve tells
   EngineArgs engine;
   std::int64_t max_pending_requests =
       INT64_MAX;                     ///< per replica; one more may come while a running slot is free for it

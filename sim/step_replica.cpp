@@ -16,6 +16,7 @@ StepReplica::StepReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& poo
       gaps_(gaps),
       max_running_(max_running(pool.engine)),
       scheduler_(make_scheduler(pool.engine, table, gaps.size())),
+      rows_(table),
       ahead_(scheduler_->plans_ahead()) {
   report_.pool = pool_id;
   report_.kv_blocks_usable = scheduler_->usable_blocks();
@@ -80,6 +81,7 @@ bool StepReplica::abort(RequestId id, SimTime now, EventQueue& events) {
   }
   if (steps_in_flight_ == 0) {  // at a step boundary, or the replica is stuck
     stop_lagging(id);
+    forget(id);
     scheduler_->abort(id);
     events.set(slot_, now, Phase::kStepStart);
     return true;
@@ -114,7 +116,9 @@ std::vector<RequestId> StepReplica::give_up(EventQueue& events) {
   aborted_.clear();
   lagging_.clear();
   barren_preemptions_ = 0;
-  return scheduler_->take_all();
+  const std::vector<RequestId> held = scheduler_->take_all();
+  for (const RequestId id : held) forget(id);
+  return held;
 }
 
 // ---------------------------------------------------------------- the start of a step
@@ -143,16 +147,21 @@ void StepReplica::launch(SimTime now, EventQueue& events) {
     return events.remove(slot_);
   }
   report_.compiled += plan.compiled;
-  if (plan.decode_only() && plan.stall.value == 0) {
+  if (plan.decode_only() && plan.stall.value == 0 && !pool_.executor) {
     plan_decode_run(plan, now);
     events.set(slot_, step_end(composition_.steps + steps_in_flight_), Phase::kStepEnd);
   } else {
     composition_.active = false;
     steps_in_flight_ = 1;
-    const StepShape shape = shape_of(plan);
-    in_range_ = pool_.curve->in_range(shape);
-    events.set(slot_, later(now, to_sim_time(plan.stall + pool_.curve->step(shape))), Phase::kStepEnd);
+    events.set(slot_, later(now, to_sim_time(plan.stall + step_time(plan))), Phase::kStepEnd);
   }
+}
+
+Seconds StepReplica::step_time(const StepPlan& plan) {
+  if (pool_.executor) return pool_.executor->run(rows_.spell_out(plan, scheduler_->decodes()));
+  const StepShape shape = shape_of(plan);
+  in_range_ = pool_.curve->in_range(shape);
+  return pool_.curve->step(shape);
 }
 
 StepShape StepReplica::shape_of(const StepPlan& plan) {
@@ -209,10 +218,18 @@ SimTime StepReplica::step_gap(std::int64_t step) const {
   return to_sim_time(Seconds(composition_.first_s + static_cast<double>(step - 1) * composition_.growth_s));
 }
 
+/// The executor may let go of its KV.
+void StepReplica::forget(RequestId id) {
+  if (!pool_.executor) return;
+  rows_.left(id);
+  pool_.executor->forget(id);
+}
+
 void StepReplica::note_preempted(const StepPlan& plan, SimTime now) {
   for (const StepPlan::Preempted& p : plan.preempted) {
     if (p.was_decoding && !p.undone && !table_.state(p.id).lagging) table_.record(p.id).at.last_token = now;
     stop_lagging(p.id);
+    forget(p.id);
     ++report_.preemptions;
     ++barren_preemptions_;
   }
@@ -242,6 +259,10 @@ const std::vector<RequestId>& StepReplica::end_step(SimTime now, EventQueue& eve
     left_.push_back(id);
   }
   aborted_.clear();
+  if (pool_.executor) {
+    rows_.joined(prefilled_);
+    for (const RequestId id : left_) forget(id);
+  }
   if (ahead_) {
     plan_step();
     take_back(ended);

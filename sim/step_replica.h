@@ -7,6 +7,7 @@
 
 #include "sim/replica.h"
 #include "sim/schedulers/scheduler.h"
+#include "sim/step_executor.h"
 
 namespace poolcast {
 
@@ -55,10 +56,12 @@ class StepReplica final : public Replica {
   DecodeLine decode_line(const StepPlan& plan) const;
   void plan_step();
   void launch(SimTime now, EventQueue& events);
+  Seconds step_time(const StepPlan& plan);
   void plan_decode_run(const StepPlan& plan, SimTime now);
   void cut(SimTime now, EventQueue& events);
   void reconsider(SimTime now, EventQueue& events);
   void cut_for_blocks(SimTime now, EventQueue& events);
+  void forget(RequestId id);
   void note_preempted(const StepPlan& plan, SimTime now);
   void count_steps(const StepPlan& plan, const StepOutcome& outcome, SimTime now);
   void find_gaps(SimTime now);
@@ -78,6 +81,7 @@ class StepReplica final : public Replica {
   const std::vector<Histogram*>& gaps_;
   std::int64_t max_running_;
   std::unique_ptr<Scheduler> scheduler_;
+  StepRows rows_;                   ///< kept only for an executor
   bool ahead_;                      ///< a step is planned when the one before it ends, not at an event of its own
   const StepPlan* plan_ = nullptr;  ///< of the step in progress
   Composition composition_;

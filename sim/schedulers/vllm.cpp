@@ -55,10 +55,16 @@ void VllmScheduler::abort(RequestId id) {
 
 // ---------------------------------------------------------------- one step
 
-const StepPlan& VllmScheduler::schedule() {
+/// Clears the plan before: of an empty step, which nobody ends, it still says who went without.
+Tokens VllmScheduler::begin_plan() {
+  for (const RequestId id : plan_.starved) table_.state(id).starved = false;
   plan_.clear();
   refused_ = {};
-  Tokens budget = args_.max_num_batched_tokens;
+  return args_.max_num_batched_tokens;
+}
+
+const StepPlan& VllmScheduler::schedule() {
+  Tokens budget = begin_plan();
   if (!schedule_running_at_once(budget)) schedule_running_in_order(budget);
   if (plan_.preempted.empty()) admit_waiting(budget);
   complete_plan();
@@ -66,9 +72,7 @@ const StepPlan& VllmScheduler::schedule() {
 }
 
 const StepPlan& VllmScheduler::schedule_literally() {
-  plan_.clear();
-  refused_ = {};
-  Tokens budget = args_.max_num_batched_tokens;
+  Tokens budget = begin_plan();
   schedule_running_in_order(budget);
   if (plan_.preempted.empty()) admit_waiting(budget);
   complete_plan();

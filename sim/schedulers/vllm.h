@@ -67,6 +67,7 @@ class VllmScheduler final : public Scheduler {
  private:
   static constexpr std::uint32_t kNone = RequestList::kNone;
 
+  Tokens begin_plan();
   Tokens computed(RequestId id) const;
   Tokens wanted(RequestId id, Tokens budget) const;
   bool schedule_running_at_once(Tokens& budget);
