@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/registry.h"
 
+#include <algorithm>
+
 #include "kernels/gemm/gemm.h"
+#include "kernels/grouped_gemm/grouped_gemm.h"
+#include "kernels/onednn/onednn.h"
 
 namespace poolcast::kernels {
 namespace {
@@ -9,7 +13,8 @@ namespace {
 std::vector<Kernel> gathered() {
   std::vector<Kernel> all;
   const auto add = [&](std::span<const Kernel> some) { all.insert(all.end(), some.begin(), some.end()); };
-  add(gemm_kernels());
+  for (const auto table : {gemm_kernels, grouped_gemm_kernels, onednn_kernels}) add(table());
+  std::stable_sort(all.begin(), all.end(), [](const Kernel& a, const Kernel& b) { return a.operation < b.operation; });
   return all;
 }
 
@@ -34,7 +39,12 @@ std::vector<const Kernel*> kernels_for(const KernelProblem& problem) {
 }
 
 std::span<const AbsentPart> absent_parts() {
-  static const std::vector<AbsentPart> absent;
+  static const std::vector<AbsentPart> absent = [] {
+    std::vector<AbsentPart> parts = {{"onednn", why_no_onednn()}};
+    parts.erase(std::remove_if(parts.begin(), parts.end(), [](const AbsentPart& part) { return part.reason.empty(); }),
+                parts.end());
+    return parts;
+  }();
   return absent;
 }
 

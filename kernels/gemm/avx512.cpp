@@ -9,7 +9,7 @@
 namespace poolcast::kernels {
 namespace {
 
-constexpr std::int32_t kColumns = 64, kTaskRows = 192;
+constexpr std::int32_t kColumns = 64, kTaskRows = 192, kTaskPanels = 4;
 
 void copy_row(const void* from, std::int64_t bytes, std::int64_t row, std::int64_t row_words, std::uint32_t* packed) {
   auto* to = reinterpret_cast<char*>(packed + row * row_words);
@@ -35,6 +35,7 @@ PanelFormat avx512_panels(DType dtype) {
   format.row_block = 6;
   format.word_multiple = 1;
   format.task_rows = kTaskRows;
+  format.task_panels = kTaskPanels;
   format.pack_row = dtype == DType::kInt8 ? copy_row_unsigned : copy_row;
   format.panel_index = word_after_word;
   format.multiply = dtype == DType::kFp32   ? avx512_fp32_panel

@@ -18,6 +18,6 @@ struct Bf16Dot {
 
 }  // namespace
 
-void avx512_bf16_panel(const PanelTask& task) { tiles<Bf16Dot>(task); }
+void avx512_bf16_panel(const PanelTask& task) { all_passes<Bf16Dot>(task); }
 
 }  // namespace poolcast::kernels

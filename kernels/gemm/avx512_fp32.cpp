@@ -17,6 +17,6 @@ struct Fp32Dot {
 
 }  // namespace
 
-void avx512_fp32_panel(const PanelTask& task) { tiles<Fp32Dot>(task); }
+void avx512_fp32_panel(const PanelTask& task) { all_passes<Fp32Dot>(task); }
 
 }  // namespace poolcast::kernels

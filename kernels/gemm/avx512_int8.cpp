@@ -15,6 +15,6 @@ struct Int8Dot {
 
 }  // namespace
 
-void avx512_int8_panel(const PanelTask& task) { tiles<Int8Dot>(task); }
+void avx512_int8_panel(const PanelTask& task) { all_passes<Int8Dot>(task); }
 
 }  // namespace poolcast::kernels

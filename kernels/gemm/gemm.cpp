@@ -2,23 +2,14 @@
 #include "kernels/gemm/gemm.h"
 
 #include "kernels/cpu.h"
-#include "kernels/gemm/gemm_case.h"
-#include "kernels/gemm/weight.h"
-#include "kernels/prepared.h"
+#include "kernels/gemm/product.h"
 
 namespace poolcast::kernels {
 namespace {
 
-template <MakeWeight make>
-std::function<void()> product(GemmCase& data, Memory& memory, Team& team) {
-  std::shared_ptr<Weight> weight = make({data.dtype, data.n, data.k}, data.b, memory);
-  return [&data, &team, weight] { weight->multiply(data.a, data.m, data.c, team); };
-}
-
-template <MakeWeight make>
-constexpr auto prepare_product = prepare<GemmCase, product<make>>;
-
 std::string why_not_avx512(const KernelProblem& problem) { return why_no_avx512_product(problem.dtype); }
+
+std::string why_not_amx(const KernelProblem& problem) { return why_no_amx_product(problem.dtype); }
 
 constexpr Kernel kGemmKernels[] = {
     {Operation::kGemm, "reference", DeviceKind::kCpu, "dot products in double", never,
@@ -29,6 +20,8 @@ constexpr Kernel kGemmKernels[] = {
      never, prepare_product<portable_weight>},
     {Operation::kGemm, "avx512", DeviceKind::kCpu, "packed panels, 6 x 64 sums in registers (FMA, vdpbf16ps, vpdpbusd)",
      why_not_avx512, prepare_product<avx512_weight>},
+    {Operation::kGemm, "amx", DeviceKind::kCpu, "packed tiles, 32 x 32 sums in four tiles (tdpbf16ps, tdpbssd)",
+     why_not_amx, prepare_product<amx_weight>},
 };
 
 }  // namespace
@@ -36,6 +29,11 @@ constexpr Kernel kGemmKernels[] = {
 std::string why_no_avx512_product(DType dtype) {
   if (dtype == DType::kFp32) return why_no_avx512();
   return dtype == DType::kBf16 ? why_no_avx512_bf16() : why_no_avx512_vnni();
+}
+
+std::string why_no_amx_product(DType dtype) {
+  if (dtype == DType::kFp32) return "AMX has no fp32 tiles";
+  return dtype == DType::kBf16 ? why_no_amx_bf16() : why_no_amx_int8();
 }
 
 std::span<const Kernel> gemm_kernels() { return kGemmKernels; }

@@ -32,6 +32,7 @@ PanelWeight::PanelWeight(const WeightShape& shape, const PanelFormat& format, co
   row_words_ =
       rounded_up(words_, 16) + 16;  // an odd number of lines more often than not: rows fall on unlike cache sets
   panels_ = (shape.n + format.panel_columns - 1) / format.panel_columns;
+  group_ = std::clamp<std::int64_t>(panels_ / 8, 1, format.task_panels);  // enough parts for some threads
   packed_ = memory.take<std::uint32_t>(panels_ * words_ * format.panel_columns);
   if (format.unsigned_rows) start_ = memory.take<std::int32_t>(panels_ * format.panel_columns);
   for (std::int64_t panel = 0; panel < panels_; ++panel) pack_panel(panel, b);
@@ -61,24 +62,24 @@ void PanelWeight::pack_row(const void* row, std::int64_t index, std::uint32_t* p
 }
 
 std::int64_t PanelWeight::parts(std::int64_t rows) const {
-  return panels_ * ((rows + format_.task_rows - 1) / format_.task_rows);
+  return (panels_ + group_ - 1) / group_ * ((rows + format_.task_rows - 1) / format_.task_rows);
 }
 
 void PanelWeight::multiply_part(std::int64_t part, const std::uint32_t* packed, std::int64_t rows, void* c) const {
-  const std::int64_t panel = part % panels_, first_row = part / panels_ * format_.task_rows;
-  const std::int64_t first_column = panel * format_.panel_columns;
-  const std::int64_t count = std::min(format_.task_rows, rows - first_row);
+  const std::int64_t groups = (panels_ + group_ - 1) / group_, columns = format_.panel_columns;
+  const std::int64_t first_panel = part % groups * group_, first_row = part / groups * format_.task_rows;
   PanelTask task{};
   task.a = packed + first_row * row_words_;
   task.row_words = row_words_;
-  task.b = packed_ + panel * words_ * format_.panel_columns;
-  task.rows = count;
+  task.rows = std::min(format_.task_rows, rows - first_row);
+  task.b = packed_ + first_panel * words_ * columns;
   task.words = words_;
-  task.columns = static_cast<std::int32_t>(std::min<std::int64_t>(format_.panel_columns, shape_.n - first_column));
-  task.c = static_cast<char*>(c) + (first_row * shape_.n + first_column) * output_bytes(shape_.dtype);
+  task.panels = std::min(group_, panels_ - first_panel);
+  task.columns = std::min(task.panels * columns, shape_.n - first_panel * columns);
+  task.c = static_cast<char*>(c) + (first_row * shape_.n + first_panel * columns) * output_bytes(shape_.dtype);
   task.row_elements = shape_.n;
-  task.sums = sums_of_this_thread(rounded_up(count, format_.row_block) * format_.panel_columns);
-  task.start = start_ ? start_ + first_column : nullptr;
+  task.sums = sums_of_this_thread(task.panels * rounded_up(task.rows, format_.row_block) * columns);
+  task.start = start_ ? start_ + first_panel * columns : nullptr;
   format_.multiply(task);
 }
 

@@ -29,7 +29,8 @@ class PanelWeight final : public Weight {
 
   WeightShape shape_;
   PanelFormat format_;
-  std::int64_t panels_, words_, row_words_;
+  std::int64_t panels_, group_;  // of how many panels a task has
+  std::int64_t words_, row_words_;
   std::uint32_t* packed_;          // [panel][words_ x panel_columns]
   std::int32_t* start_ = nullptr;  // [panel][panel_columns]
   std::vector<std::uint32_t> rows_;

@@ -9,16 +9,18 @@
 /// sources compiled for one instruction set include it.
 namespace poolcast::kernels {
 
+/// Rows of A times some panels of B.
 struct PanelTask {
   const std::uint32_t* a;  // packed rows
   std::int64_t row_words;  // words of a row in the packed rows
-  const std::uint32_t* b;  // packed panel
   std::int64_t rows;       // of A and C
+  const std::uint32_t* b;  // packed panels
   std::int64_t words;      // along k, padded
-  std::int32_t columns;    // of the panel that C has
+  std::int64_t panels;     // one after the other, each of words x panel columns
+  std::int64_t columns;    // that C has in these panels
   void* c;                 // first output; rows are row_elements apart
   std::int64_t row_elements;
-  std::uint32_t* sums;        // room for rows (padded) x panel columns, for this task alone
+  std::uint32_t* sums;        // room for panels x rows (padded) x panel columns, for this task alone
   const std::int32_t* start;  // int8 on AVX-512: what the sums of each column start from; nullptr: zero
 };
 
@@ -26,7 +28,8 @@ struct PanelFormat {
   std::int32_t panel_columns;
   std::int32_t row_block;      // rows are padded to this in the packed A and in `sums`
   std::int64_t word_multiple;  // words along k are padded to this
-  std::int64_t task_rows;      // rows of one task: as many as let its packed part stay in the second cache
+  std::int64_t task_rows;    // rows and panels of one task: what a pass over some words reads of them, and their sums,
+  std::int64_t task_panels;  // stay in the second cache
 
   /// Packs row `row` of the whole A, `bytes` long, into the packed A; what lies between it and `row_words` becomes
   /// zero.

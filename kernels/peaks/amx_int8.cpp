@@ -7,18 +7,18 @@ namespace poolcast::kernels {
 double peak_amx_int8(std::int64_t rounds) {
   alignas(64) std::uint32_t ones[16 * 16];
   for (std::uint32_t& word : ones) word = 0x3f803f80u;
-  tiles_begin();
-  tile_load<4>(ones, 64);
-  tile_load<5>(ones, 64);
-  tile_load<6>(ones, 64);
-  tile_load<7>(ones, 64);
+  AmxTiles::begin();
+  AmxTiles::load<4>(ones, 64);
+  AmxTiles::load<5>(ones, 64);
+  AmxTiles::load<6>(ones, 64);
+  AmxTiles::load<7>(ones, 64);
   for (std::int64_t round = 0; round < rounds; ++round) {
-    tile_multiply_int8<0, 4, 6>();
-    tile_multiply_int8<1, 4, 7>();
-    tile_multiply_int8<2, 5, 6>();
-    tile_multiply_int8<3, 5, 7>();
+    AmxTiles::multiply_int8<0, 4, 6>();
+    AmxTiles::multiply_int8<1, 4, 7>();
+    AmxTiles::multiply_int8<2, 5, 6>();
+    AmxTiles::multiply_int8<3, 5, 7>();
   }
-  tiles_end();
+  AmxTiles::end();
   return static_cast<double>(rounds) * 4 * 16 * 16 * 64 * 2;
 }
 

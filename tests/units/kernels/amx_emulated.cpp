@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "kernels/gemm/amx.h"
+#include "kernels/gemm/amx_panel.h"
+#include "kernels/gemm/gemm_case.h"
+#include "kernels/gemm/panel_weight.h"
+#include "kernels/kernel.h"
+#include "tests/support/emulated_tiles.h"
+
+using namespace poolcast::kernels;
+
+namespace {
+
+PanelFormat emulated_panels(DType dtype) {
+  PanelFormat format = amx_panels(dtype);
+  format.multiply =
+      dtype == DType::kBf16 ? tile_panels<EmulatedTiles, MultiplyBf16> : tile_panels<EmulatedTiles, MultiplyInt8>;
+  return format;
+}
+
+}  // namespace
+
+TEST_CASE("the GEMM for AMX agrees with the reference when its tiles are emulated") {
+  Team team(2);
+  for (const char* format : {"bf16", "int8"})
+    for (const char* shape : {"m=1 n=1 k=1", "m=16 n=32 k=32", "m=17 n=33 k=65", "m=45 n=300 k=100", "m=33 n=40 k=1100",
+                              "m=515 n=65 k=31"}) {
+      const auto problem = parse_problem(std::string("gemm ") + format + ' ' + shape).problem;
+      REQUIRE(problem);
+      Memory memory;
+      GemmCase data(*problem, 11, memory);
+      PanelWeight weight({data.dtype, data.n, data.k}, emulated_panels(data.dtype), data.b, memory);
+      for (int again = 0; again < 2; ++again) {
+        data.poison();
+        weight.multiply(data.a, data.m, data.c, team);
+        INFO(to_text(*problem));
+        CHECK(data.error() <= allowed_error(*problem));
+      }
+    }
+}
