@@ -31,7 +31,8 @@ struct Outcomes {
 
 /// Latencies of completed, measured requests. TTFT, E2E and queue delay run from `intended`; TPOT is
 /// (last token - first token) / (output tokens - 1), of requests with two tokens or more; ITL pools every gap between
-/// tokens of one request (vLLM's `itl`), those of requests that did not complete included.
+/// messages of one request (vLLM's `itl`), those of requests that did not complete included; a message is a token
+/// unless the engine sends several at once.
 struct Latencies {
   std::array<Histogram, kMetrics> by_metric;
 

@@ -53,6 +53,12 @@ struct alignas(64) SchedulerState {
 
 static_assert(sizeof(SchedulerState) == 128, "two cache lines");
 
+/// What a client has received of a request's tokens, where they are sent several at once (MessageMeter).
+struct Delivery {
+  std::int64_t sent = 0;  ///< tokens
+  SimTime last_message = 0;
+};
+
 /// Every request in flight, by slot. Slots are reused, so memory grows with the requests in flight only.
 class RequestTable {
  public:
@@ -63,12 +69,14 @@ class RequestTable {
       records_.emplace_back();
       contents_.emplace_back();
       kv_.emplace_back();
+      deliveries_.emplace_back();
       generations_.push_back(0);
       return id;
     }
     const RequestId id = free_.back();
     free_.pop_back();
     states_[id.value] = SchedulerState{};
+    deliveries_[id.value] = Delivery{};
     records_[id.value] = RequestRecord{};
     return id;
   }
@@ -82,6 +90,7 @@ class RequestTable {
   Content& content(RequestId id) { return contents_[id.value]; }
   const Content& content(RequestId id) const { return contents_[id.value]; }
   KvTable& kv(RequestId id) { return kv_[id.value]; }
+  Delivery& delivery(RequestId id) { return deliveries_[id.value]; }
   RequestRecord& record(RequestId id) { return records_[id.value]; }
   /// Changes when the slot is released: tells a request from a later one in the same slot.
   std::uint32_t generation(RequestId id) const { return generations_[id.value]; }
@@ -93,6 +102,7 @@ class RequestTable {
   std::vector<RequestRecord> records_;
   std::vector<Content> contents_;
   std::vector<KvTable> kv_;
+  std::vector<Delivery> deliveries_;
   std::vector<std::uint32_t> generations_;
   std::vector<RequestId> free_;
   std::uint64_t admissions_ = 0;

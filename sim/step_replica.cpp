@@ -17,6 +17,7 @@ StepReplica::StepReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& poo
       max_running_(max_running(pool.engine)),
       scheduler_(make_scheduler(pool.engine, table, gaps.size())),
       rows_(table),
+      messages_(stream_interval(pool.engine), table, gaps),
       ahead_(scheduler_->plans_ahead()) {
   report_.pool = pool_id;
   report_.kv_blocks_usable = scheduler_->usable_blocks();
@@ -82,6 +83,7 @@ bool StepReplica::abort(RequestId id, SimTime now, EventQueue& events) {
   if (steps_in_flight_ == 0) {  // at a step boundary, or the replica is stuck
     stop_lagging(id);
     forget(id);
+    messages_.leave(id);
     scheduler_->abort(id);
     events.set(slot_, now, Phase::kStepStart);
     return true;
@@ -115,6 +117,7 @@ std::vector<RequestId> StepReplica::give_up(EventQueue& events) {
   report_.stalled = true;
   aborted_.clear();
   lagging_.clear();
+  messages_.clear();
   barren_preemptions_ = 0;
   const std::vector<RequestId> held = scheduler_->take_all();
   for (const RequestId id : held) forget(id);
@@ -228,6 +231,7 @@ void StepReplica::forget(RequestId id) {
 void StepReplica::note_preempted(const StepPlan& plan, SimTime now) {
   for (const StepPlan::Preempted& p : plan.preempted) {
     if (p.was_decoding && !p.undone && !table_.state(p.id).lagging) table_.record(p.id).at.last_token = now;
+    if (messages_.bundles()) messages_.leave(p.id);
     stop_lagging(p.id);
     forget(p.id);
     ++report_.preemptions;
@@ -248,6 +252,7 @@ const std::vector<RequestId>& StepReplica::end_step(SimTime now, EventQueue& eve
   find_gaps(now);
   const StepOutcome& outcome = scheduler_->finish(steps);
   count_steps(plan, outcome, now);
+  note_messages();
   left_ = outcome.ended;
   prefilled_ = outcome.prefilled;
   std::size_t ended = left_.size();
@@ -288,6 +293,7 @@ void StepReplica::take_back(std::size_t& ended) {
     if (std::erase(prefilled_, p.id) == 0 &&
         std::erase_if(caught_up_, [&](const CaughtUp& c) { return c.id == p.id; }) == 0) {
       undone_.push_back(p.id);
+      messages_.undo(p.id);
       table_.record(p.id).at.last_token = last_step_start_;
     }
     if (table_.record(p.id).outcome == Outcome::kCompleted) continue;
@@ -311,107 +317,6 @@ void StepReplica::count_steps(const StepPlan& plan, const StepOutcome& outcome, 
   r.running_max = std::max(r.running_max, plan.requests);
   r.kv_block_steps += outcome.block_steps;
   r.kv_blocks_max = std::max(r.kv_blocks_max, outcome.blocks_used);
-}
-
-/// Finds out who got a token in the step that ends: in a run everybody alike; else all but the starved ones, those that
-/// went without in the step before with a longer gap.
-void StepReplica::find_gaps(SimTime now) {
-  due_ = scheduler_->decodes().by_group();
-  caught_up_.clear();
-  undone_.clear();
-  run_ = composition_.active && lagging_.empty();
-  last_step_start_ = composition_.active ? step_end(composition_.steps + steps_in_flight_ - 1) : step_start_;
-  if (run_) return;
-  gap_ = composition_.active ? step_gap(composition_.steps + 1) : now - step_start_;
-  for (const RequestId id : plan_->starved) --due_[table_.state(id).group];
-  for (const RequestId id : lagging_) {
-    if (table_.state(id).starved) continue;
-    --due_[table_.state(id).group];
-    caught_up_.push_back({id, now - table_.record(id).at.last_token});
-  }
-  note_starved();
-}
-
-void StepReplica::add_gaps(std::int64_t steps) {
-  const std::int64_t first = composition_.steps + 1, last = composition_.steps + steps;
-  if (run_ && !undone_.empty()) add_run_gaps(first, last - 1);
-  for (const RequestId id : undone_) --due_[table_.state(id).group];  // they miss the last step only
-  add_late_gaps();
-  if (run_) return add_run_gaps(undone_.empty() ? first : last, last);
-  for (std::size_t group = 0; group < gaps_.size(); ++group) {
-    if (due_[group] > 0 && gaps_[group]) gaps_[group]->add(gap_, static_cast<std::uint64_t>(due_[group]));
-  }
-}
-
-/// Most of those that went without did so together, so that their gaps are alike.
-void StepReplica::add_late_gaps() {
-  for (std::size_t i = 0, next = 0; i < caught_up_.size(); i = next) {
-    const std::uint16_t group = table_.state(caught_up_[i].id).group;
-    for (next = i + 1; next < caught_up_.size(); ++next) {
-      if (caught_up_[next].gap != caught_up_[i].gap || table_.state(caught_up_[next].id).group != group) break;
-    }
-    if (gaps_[group]) gaps_[group]->add(caught_up_[i].gap, next - i);
-  }
-}
-
-/// Counts the gaps of steps `first` to `last` of the composition for those that are due, bucket by bucket.
-void StepReplica::add_run_gaps(std::int64_t first, std::int64_t last) {
-  while (first <= last) {
-    const std::size_t bucket = Histogram::bucket(step_gap(first));
-    std::int64_t same = last;  // the last step of this bucket; gaps never shrink
-    if (Histogram::bucket(step_gap(last)) != bucket) {
-      std::int64_t beyond = last;
-      same = first;
-      while (same + 1 < beyond) {
-        const std::int64_t middle = same + (beyond - same) / 2;
-        (Histogram::bucket(step_gap(middle)) == bucket ? same : beyond) = middle;
-      }
-    }
-    const auto sum = static_cast<std::uint64_t>(step_end(same) - step_end(first - 1));
-    const auto steps = static_cast<std::uint64_t>(same - first + 1);
-    for (std::size_t group = 0; group < gaps_.size(); ++group) {
-      const auto count = static_cast<std::uint64_t>(due_[group]);
-      if (count > 0 && gaps_[group]) gaps_[group]->add_run(bucket, count * steps, count * sum, step_gap(same));
-    }
-    first = same + 1;
-  }
-}
-
-void StepReplica::note_starved() {
-  for (const RequestId id : lagging_) table_.state(id).lagging = table_.state(id).starved;
-  for (const RequestId id : plan_->starved) {
-    SchedulerState& state = table_.state(id);
-    if (!state.lagging) table_.record(id).at.last_token = step_start_;
-    state.lagging = true;
-  }
-  lagging_ = plan_->starved;
-}
-
-void StepReplica::add_gap(RequestId id, SimTime gap) {
-  Histogram* histogram = gaps_[table_.state(id).group];
-  if (histogram) histogram->add(gap);
-}
-
-void StepReplica::settle_tokens(std::size_t ended, SimTime now) {
-  for (const RequestId id : prefilled_) {
-    Instants& at = table_.record(id).at;
-    if (at.first_token == kNever) {
-      at.first_token = now;
-    } else {
-      add_gap(id, now - at.last_token);  // resumed after a preemption
-    }
-    at.last_token = now;
-  }
-  for (std::size_t i = 0; i < ended; ++i) {
-    table_.record(left_[i]).at.last_token = now;
-    report_.completed += table_.record(left_[i]).outcome == Outcome::kCompleted;
-  }
-}
-
-void StepReplica::stop_lagging(RequestId id) {
-  if (!table_.state(id).lagging) return;
-  table_.state(id).lagging = false;
-  std::erase(lagging_, id);
 }
 
 }  // namespace poolcast

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/message_meter.h"
 #include "sim/replica.h"
 #include "sim/schedulers/scheduler.h"
 #include "sim/step_executor.h"
@@ -72,6 +73,9 @@ class StepReplica final : public Replica {
   void note_starved();
   void add_gap(RequestId id, SimTime gap);
   void stop_lagging(RequestId id);
+  void note_messages();
+  std::int64_t outputs(RequestId id) const;
+  void send_messages(std::size_t ended, SimTime now);
   void settle_tokens(std::size_t ended, SimTime now);
 
   std::uint32_t slot_;
@@ -82,6 +86,7 @@ class StepReplica final : public Replica {
   std::int64_t max_running_;
   std::unique_ptr<Scheduler> scheduler_;
   StepRows rows_;                   ///< kept only for an executor
+  MessageMeter messages_;
   bool ahead_;                      ///< a step is planned when the one before it ends, not at an event of its own
   const StepPlan* plan_ = nullptr;  ///< of the step in progress
   Composition composition_;

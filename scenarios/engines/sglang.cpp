@@ -50,6 +50,7 @@ std::vector<EngineArgument> arguments() {
           count("IN_BATCH_PREFIX_CACHING_CHECK_THRESHOLD", &S::in_batch_prefix_check, 0),
           count("IN_BATCH_PREFIX_CACHING_DEPRIORITIZE_THRESHOLD", &S::in_batch_prefix_deprioritize, 0),
           random_seed(),
+          count("stream_interval", &S::stream_interval),
           number("declared_output_factor", &S::declared_output_factor, 1, 1e6)};
 }
 

@@ -33,7 +33,8 @@ std::vector<EngineArgument> arguments() {
           choice("scheduling_policy", &VllmArgs::policy, {"fcfs", "priority"}),
           flag("scheduler_reserve_full_isl", &VllmArgs::scheduler_reserve_full_isl),
           flag("enable_prefix_caching", &VllmArgs::enable_prefix_caching),
-          watermark()};
+          watermark(),
+          count("stream_interval", &VllmArgs::stream_interval)};
 }
 
 /// SchedulerConfig refuses both.
@@ -87,7 +88,6 @@ EngineKind vllm_kind() {
                    "no speculative decoding",
                    "no encoder inputs",
                    "no LoRA",
-                   "every token is sent by itself (stream_interval 1)",
                    "decode batches are not padded to CUDA graphs",
                    "host overhead is that of the curve"};
   return kind;

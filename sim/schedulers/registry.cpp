@@ -70,6 +70,15 @@ struct MaxRunning {
   std::int64_t operator()(const SessionArgs& args) const { return args.instance_count; }
 };
 
+struct StreamInterval {
+  std::int64_t operator()(const VllmArgs& args) const { return args.stream_interval; }
+  std::int64_t operator()(const SglangArgs& args) const { return args.stream_interval; }
+  template <class Other>
+  std::int64_t operator()(const Other&) const {
+    return 1;
+  }
+};
+
 struct Refusal {
   std::int64_t prompt;
   std::int64_t output;
@@ -122,6 +131,8 @@ std::unique_ptr<Scheduler> make_scheduler(const EngineArgs& engine, RequestTable
 std::int64_t max_context(const EngineArgs& engine) { return std::visit(MaxContext{}, engine); }
 
 std::int64_t max_running(const EngineArgs& engine) { return std::visit(MaxRunning{}, engine); }
+
+std::int64_t stream_interval(const EngineArgs& engine) { return std::visit(StreamInterval{}, engine); }
 
 Reason refusal(const EngineArgs& engine, std::int64_t prompt, std::int64_t output) {
   if (prompt + output > max_context(engine)) return Reason::kContextLimit;

@@ -19,6 +19,8 @@ std::unique_ptr<Scheduler> make_scheduler(const EngineArgs& engine, RequestTable
 std::int64_t max_context(const EngineArgs& engine);
 /// Requests that may run at once.
 std::int64_t max_running(const EngineArgs& engine);
+/// Tokens that it gathers for one message to a client.
+std::int64_t stream_interval(const EngineArgs& engine);
 /// Why the engine could never serve a request of this size, however long it waits; kNone when it could.
 Reason refusal(const EngineArgs& engine, std::int64_t prompt_tokens, std::int64_t output_tokens);
 

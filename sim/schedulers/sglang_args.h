@@ -40,6 +40,7 @@ struct SglangArgs {
   std::int64_t clip_max_new_tokens = 4096;         ///< SGLANG_CLIP_MAX_NEW_TOKENS_ESTIMATION
   std::int64_t in_batch_prefix_check = 32;         ///< IN_BATCH_PREFIX_CACHING_CHECK_THRESHOLD
   std::int64_t in_batch_prefix_deprioritize = 32;  ///< IN_BATCH_PREFIX_CACHING_DEPRIORITIZE_THRESHOLD
+  std::int64_t stream_interval = 1;                ///< tokens in a message to the client
   std::uint64_t random_seed = 0;                   ///< of the policy `random`
   Fidelity fidelity = Fidelity::kMended;
   /// The max_new_tokens that a client declares is its output length times this; 1: it knows. (Poolcast's own: traces

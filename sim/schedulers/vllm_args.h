@@ -23,6 +23,7 @@ struct VllmArgs {
   bool scheduler_reserve_full_isl = true;  ///< admit only if the whole sequence so far fits into free blocks
   double watermark = 0.0;                  ///< share of num_gpu_blocks kept free at admission
   bool enable_prefix_caching = false;
+  std::int64_t stream_interval = 1;  ///< tokens in a message to the client
   Fidelity fidelity = Fidelity::kMended;
 
   bool operator==(const VllmArgs&) const = default;

@@ -74,6 +74,31 @@ TEST_CASE("leaps and single steps give the same bits on 300 random worlds with p
   CHECK(lost > 300);
 }
 
+TEST_CASE("leaps and single steps give the same bits on 300 random worlds whose tokens are sent in bundles") {
+  std::uint64_t messages = 0, gaps = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const auto world = [seed](std::int64_t cap) {
+      SimulationSpec spec = seed % 2 == 0 ? random_prefix_world(seed) : random_disaggregated_world(seed);
+      send_in_bundles(spec, seed);
+      for (PoolSpec& pool : spec.pools) pool.vllm().stream_interval = std::min(cap, pool.vllm().stream_interval);
+      return spec;
+    };
+    Report report, single;
+    const std::string leap = fingerprint_of(world(INT64_MAX), false, &report);
+    const std::string stepwise = fingerprint_of(world(INT64_MAX), true);
+    INFO("world " << seed);
+    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    fingerprint_of(world(1), false, &single);
+    for (const Metric m : {Metric::kTtft, Metric::kTpot, Metric::kE2e}) {
+      CHECK(report.total().latencies[m] == single.total().latencies[m]);
+    }
+    messages += report.total().latencies[Metric::kItl].count();
+    gaps += single.total().latencies[Metric::kItl].count();
+  }
+  CHECK(messages > 100'000);
+  CHECK(messages < gaps / 2);
+}
+
 TEST_CASE("one world", "[.]") {
   const char* seed = std::getenv("POOLCAST_WORLD");
   const std::uint64_t world = seed ? std::strtoull(seed, nullptr, 10) : 1;

@@ -12,7 +12,7 @@ namespace {
 /// Draws the arguments of an SGLang engine.
 class Maker {
  public:
-  explicit Maker(std::uint64_t seed) : random_(seed, "sglang world") {}
+  explicit Maker(std::uint64_t seed) : random_(seed, "sglang world"), options_(seed, "sglang options") {}
 
   SglangArgs make(Fidelity fidelity) {
     using Policy = SglangArgs::Policy;
@@ -42,6 +42,7 @@ class Maker {
     e.schedule_low_priority_values_first = chance(0.5);
     e.disable_priority_preemption = chance(0.3);
     e.priority_scheduling_preemption_threshold = between(0, 2);
+    e.stream_interval = 1 + static_cast<std::int64_t>(options_.below(2) * options_.below(8));
     e.declared_output_factor = chance(0.4) ? 1 + 2 * random_.uniform() : 1;
     return e;
   }
@@ -53,7 +54,7 @@ class Maker {
     return low + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(high - low + 1)));
   }
 
-  RandomStream random_;
+  RandomStream random_, options_;
 };
 
 /// Adds a class without deadlines, all of whose requests come nearly at once: short prompts, some of them shared, and
@@ -161,6 +162,8 @@ TEST_CASE("SGLang: every request that fits ends where the faults of upstream are
     spec.stall_preemptions = 1'000'000;
     spec.measure = {};
     for (ClassSpec& cls : spec.classes) cls.timeout = cls.patience = kNever;
+    std::vector<std::int64_t> interval;
+    for (const PoolSpec& pool : spec.pools) interval.push_back(std::get<SglangArgs>(pool.engine).stream_interval);
     Recorder recorder;
     const Report report = simulate(std::move(spec), {&recorder});
     const Cell total = report.total();
@@ -175,7 +178,8 @@ TEST_CASE("SGLang: every request that fits ends where the faults of upstream are
       if (r.outcome != Outcome::kCompleted) continue;
       CHECK(r.output_tokens == r.output_target);
       CHECK(r.ended == r.at.last_token);
-      gaps += static_cast<std::uint64_t>(r.output_tokens - 1);
+      const std::int64_t n = interval[r.pool.value];
+      gaps += static_cast<std::uint64_t>((r.output_tokens - 1 + n - 1) / n);
       sum += r.at.last_token - r.at.first_token;
     }
     const Histogram& itl = total.latencies[Metric::kItl];

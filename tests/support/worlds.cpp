@@ -277,6 +277,11 @@ SimulationSpec random_prefix_world(std::uint64_t seed) { return WorldMaker(seed,
 
 SimulationSpec random_world(std::uint64_t seed) { return WorldMaker(seed).make(seed); }
 
+void send_in_bundles(SimulationSpec& spec, std::uint64_t seed) {
+  RandomStream random(seed, "random bundles");
+  for (PoolSpec& pool : spec.pools) pool.vllm().stream_interval = 1 + static_cast<std::int64_t>(random.below(9));
+}
+
 std::string fingerprint(const Report& report, const std::vector<RequestRecord>& records) {
   std::string text = fmt::format("{} {} {} {} {} {} steps {}\n", report.first_arrival, report.last_arrival, report.end,
                                  report.measured_begin, report.measured_end, report.warm_up_requests, report.steps);

@@ -50,6 +50,44 @@ TEST_CASE("the instants of a lone request") {
   CHECK(report.steps == 3);
 }
 
+TEST_CASE("tokens sent four at a time move ITL and nothing else") {
+  SimulationSpec spec = ten_ms_pool();
+  spec.pools[0].vllm().stream_interval = 4;
+  // Tokens 1, 5 and 9 go out as they come, and 11, the last.
+  add_list(spec, {arrival(0, 100, 11)});
+  Report report;
+  const RequestRecord r = records_of(std::move(spec), &report).at(0);
+  CHECK(r.at.first_token == 10 * kMs);
+  CHECK(r.at.last_token == 110 * kMs);
+  const Cell total = report.total();
+  CHECK(total.latencies[Metric::kTpot].mean() == 10 * kMs);
+  const Histogram itl = total.latencies[Metric::kItl];
+  CHECK(itl.count() == 3);
+  CHECK(itl.mean() == Approx(100.0 / 3 * kMs));
+  CHECK(itl.max() == 40 * kMs);
+  CHECK(itl.count_at_most(21 * kMs) == 1);
+  CHECK(report.leaps > 0);
+}
+
+TEST_CASE("a message that a prompt of another holds up comes late") {
+  SimulationSpec spec = ten_ms_pool();
+  spec.pools[0].vllm().stream_interval = 2;
+  spec.pools[0].vllm().max_num_batched_tokens = 128;
+  auto curve = std::make_shared<KneeCurve>();
+  curve->base = 0.01, curve->per_token = 0.001, curve->per_request = curve->per_context = curve->beyond = 0;
+  curve->per_pair = 0;
+  spec.pools[0].curve = curve;
+  // Steps: 30 ms (20 prompt tokens), 10, then 40 ms with the prompt of 30 beside, 10, 10. Messages of the first at
+  // 30 ms, with its third token at 80 and with its fifth at 100; of the second at 80 and, its last, at 90.
+  add_list(spec, {arrival(0, 20, 5), arrival(0.035, 30, 2)});
+  Report report;
+  records_of(std::move(spec), &report);
+  const Histogram itl = report.total().latencies[Metric::kItl];
+  CHECK(itl.count() == 3);
+  CHECK(itl.max() == 50 * kMs);
+  CHECK(itl.mean() == Approx((50.0 + 20 + 10) / 3 * kMs));
+}
+
 TEST_CASE("an arrival during a step waits for its end, one at the boundary does not") {
   SimulationSpec spec = ten_ms_pool();
   add_list(spec, {arrival(0, 10, 100), arrival(0.015, 10, 1), arrival(0.030, 10, 1)});
