@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace poolcast {
 namespace {
@@ -32,16 +33,13 @@ double widest_mlp(const TransformerShape& shape, double tp) {
   return static_cast<double>(shape.mlp_matrices) * width / tp;
 }
 
-}  // namespace
-
-KvMemory kv_memory(const TransformerShape& shape, const Layout& layout, Bytes device_memory,
-                   const KvMemoryOptions& options) {
-  check_layout(shape, layout);
+KvMemory stage_memory(const TransformerShape& shape, const Layout& layout, std::int64_t stage, Bytes device_memory,
+                      const KvMemoryOptions& options) {
   KvMemory result;
   result.budget = device_memory * options.gpu_memory_utilization;
-  result.weights = weight_bytes_per_device(shape, options.weights, layout);
+  result.weights = weight_bytes_per_device(shape, options.weights, layout, stage);
   result.reserve = options.activation_reserve;
-  result.kv_bytes_per_token = kv_bytes_per_token_per_device(shape, options.kv, layout);
+  result.kv_bytes_per_token = kv_bytes_per_token_per_device(shape, options.kv, layout, stage);
   const Bytes left = result.budget - result.weights - result.reserve;
   const Bytes block = result.kv_bytes_per_token * static_cast<double>(options.block_size);
   const double blocks = std::floor(left / block);
@@ -52,6 +50,25 @@ KvMemory kv_memory(const TransformerShape& shape, const Layout& layout, Bytes de
                       " weights, " + gib(result.reserve) + " activations and runtime";
   }
   return result;
+}
+
+/// Where neither fits, more weights leave less room.
+bool less_room(const KvMemory& a, const KvMemory& b) {
+  if (a.num_gpu_blocks != b.num_gpu_blocks) return a.num_gpu_blocks < b.num_gpu_blocks;
+  return !a.fits() && a.weights > b.weights;
+}
+
+}  // namespace
+
+KvMemory kv_memory(const TransformerShape& shape, const Layout& layout, Bytes device_memory,
+                   const KvMemoryOptions& options) {
+  check_layout(shape, layout);
+  KvMemory fullest = stage_memory(shape, layout, 0, device_memory, options);
+  for (std::int64_t stage = 1; stage < layout.pp; ++stage) {
+    KvMemory memory = stage_memory(shape, layout, stage, device_memory, options);
+    if (less_room(memory, fullest)) fullest = std::move(memory);
+  }
+  return fullest;
 }
 
 Bytes activation_reserve(const TransformerShape& shape, const Layout& layout, Tokens max_num_batched_tokens,

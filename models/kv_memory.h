@@ -19,7 +19,8 @@ struct KvMemoryOptions {
   Bytes activation_reserve{0};  ///< peak activations and runtime; see `activation_reserve`
 };
 
-/// The KV cache of one replica. Counts are the same on each of its devices.
+/// The KV cache of one replica, or of one of its data-parallel ranks. Counts are the same on each of its devices: the
+/// stage of a pipeline that has the least room decides, and the bytes are those of its devices.
 struct KvMemory {
   std::int64_t num_gpu_blocks = 0;  ///< as vLLM counts: block 0, the null block, included, so one fewer can be used
   Bytes budget;                     ///< utilization * device memory

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "models/accelerator.h"
 #include "models/layout.h"
@@ -40,16 +41,32 @@ struct RooflineOptions {
   Seconds host_base{1e-3};
   /// The same, per request in the step: an assumption.
   Seconds host_per_request{5e-6};
+  /// The host works while the device does: a step takes the longer of the two, not their sum (vLLM with
+  /// async_scheduling).
+  bool host_overlap = false;
+
+  /// Tokens of the busiest group of experts over the mean of all `ep` groups: 1 = even; at most ep and at most
+  /// experts / experts_per_token.
+  double expert_imbalance = 1;
+  /// In its place: exponent of the popularity of experts, from which the imbalance follows (models/expert_skew.h).
+  std::optional<double> expert_skew;
+
+  /// Batch sizes for which the engine captured CUDA graphs, ascending: whatever depends on tokens alone costs, in a
+  /// step of no more tokens than the last of them, as much as the next size up. Empty: no padding.
+  std::vector<std::int64_t> capture_sizes;
+  /// Pipeline: most tokens of one micro-batch, max_num_batched_tokens of the engine.
+  Tokens micro_batch_tokens = 8192;
 
   /// Steps up to so many tokens are looked up; larger ones are computed each time. Give max_num_batched_tokens.
   Tokens table_tokens = 16384;
 };
 
 /// A roofline from datasheet figures: each term takes the longer of its compute time and its memory time.
-/// Terms and formulas are in models/README.md and roofline.cpp.
+/// Terms and formulas are in models/README.md and roofline_terms.h. With dp above 1 it is the curve of one rank, with
+/// pp above 1 a pipeline of stages (models/pipeline.h). Every exchange passes the scale-up link.
 ///
-/// Throws MissingFigure when the accelerator lacks a figure that is needed (the link only with tp > 1) and
-/// UnsupportedLayout as `check_layout` does, and ModelError for an option outside its range.
+/// Throws MissingFigure when the accelerator lacks a figure that is needed (the link only where devices exchange
+/// anything) and UnsupportedLayout as `check_layout` does, and ModelError for an option outside its range.
 std::unique_ptr<StepCurve> make_roofline(const Accelerator& accelerator, const TransformerShape& shape,
                                          const Layout& layout, const RooflineOptions& options = {});
 

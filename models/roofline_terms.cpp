@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/error.h"
+#include "models/expert_skew.h"
 
 namespace poolcast {
 namespace {
@@ -38,6 +39,31 @@ void check_options(const RooflineOptions& options) {
   if (options.table_tokens < 0) throw ModelError("table_tokens must not be negative");
 }
 
+/// The imbalance that the options ask for, checked.
+double imbalance_of(const TransformerShape& shape, const Layout& layout, const RooflineOptions& options) {
+  const char* const option = options.expert_skew ? "expert_skew" : "expert_imbalance";
+  if (!options.expert_skew && options.expert_imbalance == 1) return 1;
+  if (shape.moe_layers() == 0)
+    throw ModelError(std::string(option) + " needs experts, and " + shape.name + " has none");
+  if (layout.ep == 1) throw ModelError(std::string(option) + " needs ep above 1: every device holds all experts");
+  if (options.expert_skew) return expert_imbalance(*shape.moe, layout.ep, *options.expert_skew);
+  const double most = std::min(d(layout.ep), d(shape.moe->experts) / d(shape.moe->experts_per_token));
+  if (options.expert_imbalance >= 1 && options.expert_imbalance <= most) return options.expert_imbalance;
+  throw ModelError("expert_imbalance must be at least 1, and at most ep (" + std::to_string(layout.ep) +
+                   ") and experts / experts_per_token (" + std::to_string(shape.moe->experts) + " / " +
+                   std::to_string(shape.moe->experts_per_token) + ")");
+}
+
+/// Other devices, of `ep` together, that hold one of a token's experts.
+double remote_devices(const MoeShape& moe, std::int64_t ep) {
+  const std::int64_t elsewhere = moe.experts - moe.experts / ep;
+  double none = 1;  // the probability that a device holds none of them
+  for (std::int64_t i = 0; i < moe.experts_per_token; ++i) {
+    none *= d(std::max<std::int64_t>(0, elsewhere - i)) / d(moe.experts - i);
+  }
+  return d(ep - 1) * (1 - none);
+}
+
 /// Values per token and layer that attention reads (queries) and writes (outputs) on one device.
 double attention_io(const TransformerShape& shape, double tp, bool latent) {
   const double heads = d(shape.heads) / tp;
@@ -65,16 +91,24 @@ RooflineTerms::RooflineTerms(const Accelerator& accelerator, const TransformerSh
   linear_rate_ = accelerator.require_peak(options.compute.value_or(options.weights)).value * options.compute_efficiency;
   bf16_rate_ = bf16_peak * options.compute_efficiency;
   memory_rate_ = accelerator.require_memory_bandwidth().value * options.memory_efficiency;
-  if (layout.tp > 1) link_rate_ = accelerator.require_link_bandwidth().value * options.link_efficiency;
+  if (layout.tp > 1 || layout.experts_across_ranks())
+    link_rate_ = accelerator.require_link_bandwidth().value * options.link_efficiency;
   link_latency_ = options.link_latency.value;
   host_base_ = options.host_base.value;
   host_per_request_ = options.host_per_request.value;
 
   attention_matrices_ = attention_matrices(shape, layout.tp);
   mlp_matrices_ = mlp_matrices(shape, shape.intermediate, layout.tp);
-  expert_matrices_ = expert_matrices(shape, layout.tp);
+  expert_matrices_ = expert_matrices(shape, layout.expert_tp());
   if (shape.moe && shape.moe->shared_experts > 0) {
     shared_matrices_ = mlp_matrices(shape, shape.moe->shared_experts * shape.moe->intermediate, layout.tp);
+  }
+
+  ep_ = d(layout.ep);
+  imbalance_ = imbalance_of(shape, layout, options);
+  if (layout.experts_across_ranks()) {
+    ranks_ = d(layout.dp);
+    copies_ = std::min(imbalance_ * remote_devices(*shape.moe, layout.ep), ep_ - 1);
   }
 
   const double layers = d(shape.layers);
@@ -113,8 +147,10 @@ double RooflineTerms::experts(Tokens tokens) const {
   if (!shape_.moe || tokens <= 0) return 0;
   const double all = d(shape_.moe->experts);
   const double used = d(shape_.moe->experts_per_token);
-  const double touched = all * (1 - power(1 - used / all, tokens));
-  const double pairs = d(tokens) * used;  // (token, expert)
+  const Tokens sent = tokens * static_cast<Tokens>(ranks_);
+  const double chosen = std::min(1.0, imbalance_ * used / all);
+  const double touched = all / ep_ * (1 - power(1 - chosen, sent));
+  const double pairs = d(sent) * used / ep_ * imbalance_;  // (token, expert)
   double layer = 0;
   for (const Matrix& matrix : expert_matrices_) {
     const double compute = 2 * pairs * matrix.parameters() / linear_rate_;
@@ -129,11 +165,18 @@ double RooflineTerms::all_reduce(Tokens tokens) const {
   if (tp_ <= 1) return 0;
   const double bytes = d(tokens) * d(shape_.hidden) * kActivationBytes;
   const double one = 2 * (tp_ - 1) / tp_ * bytes / link_rate_ + 2 * (tp_ - 1) * link_latency_;
-  return 2 * d(shape_.layers) * one;
+  const double around_experts = ranks_ > 1 ? d(shape_.moe_layers()) : 0;
+  return (2 * d(shape_.layers) - around_experts) * one;
+}
+
+double RooflineTerms::exchange(Tokens tokens) const {
+  if (ranks_ <= 1 || tokens <= 0) return 0;
+  const double bytes = d(tokens) / tp_ * copies_ * d(shape_.hidden) * kActivationBytes;
+  return 2 * d(shape_.moe_layers()) * (bytes / link_rate_ + (ep_ - 1) * link_latency_);
 }
 
 double RooflineTerms::head(std::int64_t sampled) const {
-  if (sampled <= 0) return 0;
+  if (sampled <= 0 || shape_.vocab == 0) return 0;  // a stage of a pipeline before the last has no head
   const double count = d(sampled);
   const double vocab = d(shape_.vocab);
   double seconds = product(count, {d(shape_.hidden), vocab / tp_}, kActivationBytes, bf16_rate_);

@@ -34,11 +34,21 @@ class RooflineTerms {
 
   /// Attention projections, dense MLPs, shared experts, routers, norms and residuals of all layers, for T tokens.
   double linear(Tokens tokens) const;
-  /// Routed experts. T tokens that choose k of E at random touch E (1 - (1 - k/E)^T) of them: their weights are read.
+  /// Routed experts of the busiest of the ep groups of devices. T tokens that choose k of E experts, each expert of
+  /// that group with probability p = imbalance * k/E, bring it T p E/ep pairs and touch E/ep (1 - (1 - p)^T) of its
+  /// experts, whose weights are read. Where ranks share experts, every rank is taken to hold as many tokens as this
+  /// one.
   double experts(Tokens tokens) const;
   /// Two ring all-reduces a layer of T * hidden bf16 values: 2 (tp - 1)/tp of the bytes pass each link, after
-  /// 2 (tp - 1) hops (Thakur, Rabenseifner, Gropp 2005).
+  /// 2 (tp - 1) hops (Thakur, Rabenseifner, Gropp 2005). One where ranks share experts: its halves, reduce-scatter and
+  /// all-gather, then stand around the experts, and each device sends its T/tp tokens to them.
   double all_reduce(Tokens tokens) const;
+  /// Where ranks share experts: to them and back, in ep - 1 rounds each way (pairwise exchange, same source). A token
+  /// passes the link once for each other device that holds one of its experts, at uniform routing
+  ///   (ep - 1) (1 - C(E - E/ep, k) / C(E, k)) of them;
+  /// the busiest device gets `imbalance` times that, and no more than ep - 1 times. Within one rank every device has
+  /// all tokens already, and the all-reduce adds up what its experts made of them.
+  double exchange(Tokens tokens) const;
   /// The output head for n sampled tokens, the gathering of its shards, and two passes over the logits in fp32.
   double head(std::int64_t sampled) const;
   const AttentionRates& attention() const { return attention_; }
@@ -57,6 +67,10 @@ class RooflineTerms {
   double link_latency_;      // s per hop
   double host_base_;         // s
   double host_per_request_;  // s
+  double ep_ = 1;
+  double ranks_ = 1;      // that share experts
+  double imbalance_ = 1;  // busiest group of experts over the mean
+  double copies_ = 0;     // of a token that leave its device
   std::vector<Matrix> attention_matrices_, mlp_matrices_, expert_matrices_, shared_matrices_;
   AttentionRates attention_;
 };

@@ -22,7 +22,7 @@ struct Matrix {
 std::vector<Matrix> attention_matrices(const TransformerShape& shape, std::int64_t tp);
 /// Gate and up as one matrix, then down.
 std::vector<Matrix> mlp_matrices(const TransformerShape& shape, std::int64_t intermediate, std::int64_t tp);
-/// One expert of one layer.
+/// One expert of one layer, cut over `tp` devices (Layout::expert_tp).
 std::vector<Matrix> expert_matrices(const TransformerShape& shape, std::int64_t tp);
 
 double parameters(const std::vector<Matrix>& matrices);

@@ -31,7 +31,13 @@ struct DecodeLine {
   double base_s = 0;
   double slope_s_per_token = 0;
   Tokens last_context = std::numeric_limits<Tokens>::max();
+
+  double at(Tokens context) const { return base_s + slope_s_per_token * static_cast<double>(context); }
 };
+
+/// The longer of two at `context` (the steeper one where they are equal), up to where the other overtakes it or either
+/// ends.
+DecodeLine longer(const DecodeLine& a, const DecodeLine& b, Tokens context);
 
 /// One term of a step's time (linear layers, decode attention, …), for `explain` and reports.
 struct StepTerm {
@@ -61,6 +67,11 @@ class StepCurve {
 
   /// The parts whose sum is `step(shape)`.
   virtual std::vector<StepTerm> terms(const StepShape& shape) const = 0;
+
+  /// Of a curve with pipeline stages: the time for which a stage works within the same step, on average over the
+  /// stages; the rest of the step is the bubble. Its lines hold at least as far as those of this curve. Null: one
+  /// stage.
+  virtual const StepCurve* busy() const { return nullptr; }
 
   /// One line: the kind of the curve and where its numbers come from.
   virtual std::string provenance() const = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/transformer.h"
 
+#include <algorithm>
+
 #include "models/shard.h"
 
 namespace poolcast {
@@ -8,21 +10,30 @@ namespace {
 
 double d(std::int64_t count) { return static_cast<double>(count); }
 
-/// Weights that one of `tp` devices holds, by how they are stored.
+/// Weights that one device of a stage holds, by how they are stored.
 struct Held {
   double linear = 0;  // at the precision of the weights
   double other = 0;   // embeddings, head, router, norms: bf16
 };
 
-Held held(const TransformerShape& shape, std::int64_t tp) {
+/// Embedding and head: one table where they are tied and on one stage.
+double tables(const TransformerShape& shape, const Layout& layout, std::int64_t stage) {
+  const double both = (stage == 0 ? 1 : 0) + (stage == layout.pp - 1 ? 1 : 0);
+  return shape.tied_embeddings ? std::min(both, 1.0) : both;
+}
+
+Held held(const TransformerShape& model, const Layout& layout, std::int64_t stage) {
+  const TransformerShape shape = stage_of(model, layout.pp, stage);
+  const std::int64_t tp = layout.tp;
   Held sum;
   sum.linear = d(shape.layers) * parameters(attention_matrices(shape, tp)) +
                d(shape.dense_layers()) * parameters(mlp_matrices(shape, shape.intermediate, tp));
-  const double tables = shape.tied_embeddings ? 1 : 2;
-  sum.other = d(shape.layers) * norm_parameters(shape) + d(shape.hidden) + tables * embedding_parameters(shape) / d(tp);
+  sum.other = d(shape.layers) * norm_parameters(shape) + (stage == layout.pp - 1 ? d(shape.hidden) : 0) +
+              tables(model, layout, stage) * embedding_parameters(shape) / d(tp);
   if (shape.moe) {
-    const double experts = d(shape.moe->experts + shape.moe->shared_experts);
-    sum.linear += d(shape.moe_layers()) * experts * parameters(expert_matrices(shape, tp));
+    const double routed = d(shape.moe->experts / layout.ep) * parameters(expert_matrices(shape, layout.expert_tp()));
+    const double shared = d(shape.moe->shared_experts) * parameters(expert_matrices(shape, tp));
+    sum.linear += d(shape.moe_layers()) * (routed + shared);
     sum.other += d(shape.moe_layers()) * d(shape.hidden) * d(shape.moe->experts);
   }
   return sum;
@@ -40,6 +51,19 @@ double kv_elements_per_layer(const TransformerShape& shape, std::int64_t tp) {
 
 }  // namespace
 
+TransformerShape stage_of(const TransformerShape& shape, std::int64_t pp, std::int64_t stage) {
+  if (pp == 1) return shape;
+  std::int64_t begin = 0;
+  for (std::int64_t before = 0; before < stage; ++before) begin += stage_layers(shape.layers, pp, before);
+  TransformerShape part = shape;
+  part.layers = stage_layers(shape.layers, pp, stage);
+  if (part.moe) {
+    const std::int64_t dense = shape.moe->first_dense_layers - begin;
+    part.moe->first_dense_layers = std::clamp<std::int64_t>(dense, 0, part.layers);
+  }
+  return part;
+}
+
 double attention_parameters(const TransformerShape& shape) {
   return parameters(attention_matrices(shape, 1)) + norm_parameters(shape);
 }
@@ -53,7 +77,7 @@ double expert_parameters(const TransformerShape& shape) { return parameters(expe
 double embedding_parameters(const TransformerShape& shape) { return d(shape.vocab) * d(shape.hidden); }
 
 double parameters(const TransformerShape& shape) {
-  const Held all = held(shape, 1);
+  const Held all = held(shape, Layout{}, 0);
   return all.linear + all.other;
 }
 
@@ -65,8 +89,9 @@ Bytes weight_bytes(const TransformerShape& shape, Precision weights) {
   return weight_bytes_per_device(shape, weights, Layout{});
 }
 
-Bytes weight_bytes_per_device(const TransformerShape& shape, Precision weights, const Layout& layout) {
-  const Held part = held(shape, layout.tp);
+Bytes weight_bytes_per_device(const TransformerShape& shape, Precision weights, const Layout& layout,
+                              std::int64_t stage) {
+  const Held part = held(shape, layout, stage);
   return Bytes(part.linear * bytes_per_element(weights) + part.other * bytes_per_element(Precision::kBf16));
 }
 
@@ -74,8 +99,10 @@ Bytes kv_bytes_per_token(const TransformerShape& shape, Precision kv) {
   return kv_bytes_per_token_per_device(shape, kv, Layout{});
 }
 
-Bytes kv_bytes_per_token_per_device(const TransformerShape& shape, Precision kv, const Layout& layout) {
-  return Bytes(d(shape.layers) * kv_elements_per_layer(shape, layout.tp) * bytes_per_element(kv));
+Bytes kv_bytes_per_token_per_device(const TransformerShape& shape, Precision kv, const Layout& layout,
+                                    std::int64_t stage) {
+  const double layers = d(stage_layers(shape.layers, layout.pp, stage));
+  return Bytes(layers * kv_elements_per_layer(shape, layout.tp) * bytes_per_element(kv));
 }
 
 Flops gemm_flops_per_token(const TransformerShape& shape, std::int64_t layer) {

@@ -51,6 +51,9 @@ struct TransformerShape {
   std::int64_t dense_layers() const { return layers - moe_layers(); }
 };
 
+/// The layers of one stage of a pipeline (`stage_layers`), as a model of its own.
+TransformerShape stage_of(const TransformerShape& shape, std::int64_t pp, std::int64_t stage);
+
 // Parameters, as counts. Biases are left out; they are below 0.02 % of any model here.
 double attention_parameters(const TransformerShape& shape);  ///< of one layer, its norms included
 double dense_mlp_parameters(const TransformerShape& shape);  ///< of one dense layer
@@ -62,15 +65,19 @@ double active_parameters(const TransformerShape& shape);     ///< those that one
 /// Bytes of all weights. Linear layers are held at `weights`; embeddings, head, router and norms stay bf16 when the
 /// linear layers are quantised, as published quantised checkpoints have it.
 Bytes weight_bytes(const TransformerShape& shape, Precision weights);
-/// The share of one device: cut by tp, except what every device holds (norms, router, replicated KV heads, the
-/// down-projections of MLA).
-Bytes weight_bytes_per_device(const TransformerShape& shape, Precision weights, const Layout& layout);
+/// The share of one device of a pipeline stage: cut by tp, except what every device holds (norms, router, replicated KV
+/// heads, the down-projections of MLA); routed experts are cut by ep and `expert_tp`. The first stage holds the
+/// embedding, the last one the head.
+Bytes weight_bytes_per_device(const TransformerShape& shape, Precision weights, const Layout& layout,
+                              std::int64_t stage = 0);
 
 /// KV-cache bytes of one token over all layers: 2 * kv_heads * head_dim elements a layer; MLA: kv_lora_rank +
 /// qk_rope_head_dim.
 Bytes kv_bytes_per_token(const TransformerShape& shape, Precision kv);
-/// On one device: heads are cut by tp, and held once on each device when tp exceeds them; MLA's latent is not cut.
-Bytes kv_bytes_per_token_per_device(const TransformerShape& shape, Precision kv, const Layout& layout);
+/// On one device of a stage: heads are cut by tp, and held once on each device when tp exceeds them; MLA's latent is
+/// not cut.
+Bytes kv_bytes_per_token_per_device(const TransformerShape& shape, Precision kv, const Layout& layout,
+                                    std::int64_t stage = 0);
 
 /// Operations of the linear layers of one layer for one token (2 per active parameter), router included.
 Flops gemm_flops_per_token(const TransformerShape& shape, std::int64_t layer);

@@ -214,6 +214,17 @@ TEST_CASE("the provenance names the figures and the efficiencies") {
         "x 0.5), 3.35 TB/s x 0.8, link 450 GB/s x 0.7 + 0.5 us a hop, host 1 ms + 5 us a request");
 }
 
+TEST_CASE("the provenance names how the model is cut and what was chosen beside it") {
+  RooflineOptions options;
+  options.expert_skew = 0;
+  options.capture_sizes = {1, 2, 4, 8};
+  options.host_overlap = true;
+  CHECK(make_roofline(machine(989e12, 3.35e12, 450e9), deepseek_v3(), {8, 2, 2, 16}, options)->provenance() ==
+        "roofline: deepseek-v3 on test-machine tp 8 pp 2 dp 2 ep 16, bf16 weights, bf16 KV; 989 TFLOP/s bf16 x 0.75 "
+        "(attention bf16 x 0.5), 3.35 TB/s x 0.8, tokens of the busiest experts x 1 (skew 0), link 450 GB/s x 0.7 + "
+        "0.5 us a hop, graphs of up to 8 tokens, host 1 ms + 5 us a request beside the device");
+}
+
 TEST_CASE("a lone request of Llama-3.1-8B decodes on an RTX PRO 6000 about as fast as vLLM 0.19 measured") {
   // 1.792 TB/s; the end of the published run shows one request at 86 tokens/s.
   const auto curve = make_roofline(machine(467.8e12, 1.792e12), llama_8b(), {});

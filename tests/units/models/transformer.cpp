@@ -103,8 +103,12 @@ TEST_CASE("a layout that a model cannot be cut into is refused with the reason")
   CHECK_THROWS_WITH(check_layout(llama_70b(), {3}), "tp 3 does not divide the 64 attention heads of llama-3.1-70b");
   CHECK_THROWS_WITH(check_layout(llama_70b(), {0}), "tp must be at least 1");
   CHECK_THROWS_WITH(check_layout(llama_70b(), {8, 0}), "pp must be at least 1");
-  CHECK_THROWS_WITH(check_layout(llama_70b(), {8, 2}), "pipeline parallelism (pp above 1) is not modelled yet");
-  CHECK_THROWS_AS(check_layout(llama_70b(), {8, 2}), UnsupportedLayout);
+  CHECK_NOTHROW(check_layout(llama_70b(), {8, 80}));
+  CHECK_THROWS_WITH(check_layout(llama_70b(), {8, 81}), "pp 81 is above the 80 layers of llama-3.1-70b");
+  CHECK_THROWS_AS(check_layout(llama_70b(), {8, 81}), UnsupportedLayout);
+  CHECK_THROWS_WITH(check_layout(llama_70b(), {8, 1, 0}), "dp must be at least 1");
+  CHECK_THROWS_WITH(check_layout(llama_70b(), {8, 1, 1, 0}), "ep must be at least 1");
+  CHECK_THROWS_WITH(check_layout(llama_70b(), {8, 1, 1, 8}), "ep 8 needs experts, and llama-3.1-70b has none");
   const TransformerShape odd = dense_shape("odd", 1, 120, 12, 5, 10, 240, 1000);
   CHECK_THROWS_WITH(check_layout(odd, {6}), "tp 6 does not divide the 5 KV heads of odd");
   TransformerShape narrow = dense_shape("narrow", 1, 120, 12, 12, 10, 250, 1000);
@@ -115,7 +119,50 @@ TEST_CASE("a layout that a model cannot be cut into is refused with the reason")
   TransformerShape latent = dense_shape("latent", 1, 120, 12, 5, 10, 240, 1000);
   latent.mla = MlaShape{0, 20, 8, 4, 6};
   CHECK_NOTHROW(check_layout(latent, {6}));
-  CHECK(Layout{8}.devices() == 8);
+  CHECK(Layout{8, 2, 3}.devices() == 48);
+}
+
+TEST_CASE("experts are cut by devices of a rank, or of all ranks together") {
+  CHECK_NOTHROW(check_layout(deepseek_v3(), {8, 1, 1, 8}));
+  CHECK_NOTHROW(check_layout(deepseek_v3(), {8, 1, 2, 4}));   // within each rank
+  CHECK_NOTHROW(check_layout(deepseek_v3(), {8, 1, 2, 16}));  // over both
+  CHECK_THROWS_WITH(check_layout(deepseek_v3(), {8, 1, 4, 16}), "ep 16 must divide tp (8) or be tp * dp (32)");
+  CHECK_THROWS_WITH(check_layout(tiny_moe(), {1, 1, 3, 3}), "ep 3 does not divide the 8 experts of tiny-moe");
+  CHECK(Layout{8, 1, 2, 16}.experts_across_ranks());
+  CHECK_FALSE(Layout{8, 1, 2, 8}.experts_across_ranks());
+  CHECK(Layout{8, 1, 2, 16}.expert_tp() == 1);
+  CHECK(Layout{8, 1, 2, 4}.expert_tp() == 2);
+  CHECK(Layout{8, 1, 2, 1}.expert_tp() == 8);
+  // ep 4: two of the eight experts of 15,000 weights on a device; 30,000 of attention; router 800, norms 300, tables.
+  CHECK(weight_bytes_per_device(tiny_moe(), Precision::kBf16, {1, 1, 4, 4}).value ==
+        (30'000 + 2 * 15'000 + 800 + 300 + 200'000) * 2);
+  // tp 10 and ep 2: four experts, each cut over 5 devices.
+  CHECK(weight_bytes_per_device(tiny_moe(), Precision::kBf16, {10, 1, 1, 2}).value ==
+        (3'000 + 1'000 + 4 * 3'000 + 800 + 300 + 20'000) * 2);
+}
+
+TEST_CASE("a stage of a pipeline holds its layers, the first the embedding and the last the head") {
+  // vLLM puts the rest before the last stage: 61 layers on 4 stages are 15, 15, 16, 15.
+  std::vector<std::int64_t> layers;
+  for (std::int64_t stage = 0; stage < 4; ++stage) layers.push_back(stage_layers(61, 4, stage));
+  CHECK(layers == std::vector<std::int64_t>{15, 15, 16, 15});
+  CHECK(stage_of(deepseek_v3(), 4, 0).dense_layers() == 3);
+  CHECK(stage_of(deepseek_v3(), 4, 1).dense_layers() == 0);
+  CHECK(stage_of(deepseek_v3(), 61, 2).moe_layers() == 0);
+
+  TransformerShape shape = tiny();  // a layer is 90,000 weights and 200 of norms, a table 100,000, the last norm 100
+  shape.layers = 5;
+  const auto weights = [&](std::int64_t stage) {
+    return weight_bytes_per_device(shape, Precision::kBf16, {1, 3}, stage).value / 2;
+  };
+  CHECK(weights(0) == 2 * 90'200 + 100'000);
+  CHECK(weights(1) == 2 * 90'200);
+  CHECK(weights(2) == 90'200 + 100'000 + 100);
+  CHECK(weights(0) + weights(1) + weights(2) == parameters(shape));
+  CHECK(kv_bytes_per_token_per_device(shape, Precision::kBf16, {1, 3}, 1).value == 2 * 200);
+  CHECK(kv_bytes_per_token_per_device(shape, Precision::kBf16, {1, 3}, 2).value == 200);
+  shape.tied_embeddings = true;  // the last stage holds a copy of its own
+  CHECK(weights(0) + weights(2) == 2 * 90'200 + 90'200 + 200'000 + 100);
 }
 
 }  // namespace
