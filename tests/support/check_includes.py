@@ -19,13 +19,14 @@ MAY_INCLUDE = {
 LIBRARIES = {
     "models": ("boost/graph/",),
     "sim": (),
-    "kernels": ("tbb/", "dnnl", "omp.h", "CL/", "cpuid.h", "immintrin.h", "emmintrin.h", "sched.h", "sys/", "unistd.h"),
+    "kernels": ("tbb/", "dnnl", "omp.h", "CL/", "cpuid.h", "immintrin.h", "emmintrin.h", "sched.h", "sys/", "unistd.h",
+                "cuda", "cublas", "hip/", "dlfcn.h"),
     "scenarios": ("fmt/", "nlohmann/", "simdjson", "zlib", "openssl/", "hdf5", "yaml-cpp/", "fcntl.h", "sys/", "unistd.h"),
     "tools": ("CLI/", "fmt/", "nlohmann/", "unistd.h"),
 }
 # Heavy libraries stay inside sources: a public header that names them makes everyone compile them. A header that
 # carries the library in its own name is a wrapper for sources.
-NOT_IN_HEADERS = ("yaml-cpp/", "hdf5", "simdjson", "zlib", "openssl/", "nlohmann/json.hpp", "CLI/")
+NOT_IN_HEADERS = ("yaml-cpp/", "hdf5", "simdjson", "zlib", "openssl/", "nlohmann/json.hpp", "CLI/", "cuda", "cublas", "hip/")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

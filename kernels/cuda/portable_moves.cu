@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/checked.cuh"
+#include "kernels/cuda/element.cuh"
+#include "kernels/cuda/portable.h"
+
+namespace poolcast::cuda {
+namespace {
+
+constexpr int kThreads = 256;
+
+template <class Element>
+__global__ void rotary_kernel(const Rotary r) {
+  const int half = r.head_dim / 2;
+  const long pairs = static_cast<long>(r.tokens) * r.heads * half;
+  for (long i = blockIdx.x * static_cast<long>(kThreads) + threadIdx.x; i < pairs;
+       i += static_cast<long>(gridDim.x) * kThreads) {
+    const long head = i / half, token = head / r.heads;
+    const int d = static_cast<int>(i % half);
+    const float2 turn = reinterpret_cast<const float2*>(r.turns)[token * half + d];
+    const auto* in = static_cast<const Element*>(r.in) + head * r.head_dim;
+    auto* out = static_cast<Element*>(r.out) + head * r.head_dim;
+    const float first = to_float(in[d]), second = to_float(in[d + half]);
+    put(out[d], first * turn.x - second * turn.y);
+    put(out[d + half], second * turn.x + first * turn.y);
+  }
+}
+
+/// Grid: blocks of the cache, then K and V.
+__global__ void block_copy_kernel(const BlockCopy c) {
+  auto* cache = static_cast<char*>(blockIdx.y == 0 ? c.keys : c.values);
+  const auto* from = reinterpret_cast<const uint4*>(cache + c.from[blockIdx.x] * c.block_bytes);
+  auto* to = reinterpret_cast<uint4*>(cache + c.to[blockIdx.x] * c.block_bytes);
+  for (long i = threadIdx.x; i < c.block_bytes / 16; i += kThreads) {
+    to[i] = from[i];
+  }
+}
+
+template <class Element>
+__global__ void all_reduce_kernel(const AllReduce r, int rank) {
+  const long begin = r.elements * rank / r.ranks, end = r.elements * (rank + 1) / r.ranks;
+  for (long i = begin + blockIdx.x * static_cast<long>(kThreads) + threadIdx.x; i < end;
+       i += static_cast<long>(gridDim.x) * kThreads) {
+    float sum = 0;
+    for (int other = 0; other < r.ranks; ++other) {
+      sum += to_float(static_cast<const Element*>(r.in[other])[i]);
+    }
+    for (int other = 0; other < r.ranks; ++other) {
+      put(static_cast<Element*>(r.out[other])[i], sum);
+    }
+  }
+}
+
+constexpr int kSide = 32;
+
+/// A tile of kSide x kSide passes through shared memory, so that reads and writes both run along rows.
+template <class Word>
+__global__ void transpose_kernel(const Word* from, Word* to, int rows, int columns) {
+  __shared__ Word tile[kSide][kSide + 1];
+  const long matrix = static_cast<long>(blockIdx.z) * rows * columns;
+  const int column = blockIdx.x * kSide + threadIdx.x;
+  const long last_tile = (rows + kSide - 1) / kSide;
+  for (long band = blockIdx.y; band < last_tile; band += gridDim.y) {
+    for (int i = threadIdx.y; i < kSide; i += 8) {
+      const long row = band * kSide + i;
+      if (row < rows && column < columns) {
+        tile[i][threadIdx.x] = from[matrix + row * columns + column];
+      }
+    }
+    __syncthreads();
+    for (int i = threadIdx.y; i < kSide; i += 8) {
+      const long row = band * kSide + threadIdx.x, to_row = static_cast<long>(blockIdx.x) * kSide + i;
+      if (row < rows && to_row < columns) {
+        to[matrix + to_row * rows + row] = tile[threadIdx.x][i];
+      }
+    }
+    __syncthreads();
+  }
+}
+
+template <class Word>
+void transpose(const void* from, void* to, int rows, int columns, int groups, Stream stream) {
+  const int bands = (rows + kSide - 1) / kSide;
+  const dim3 grid((columns + kSide - 1) / kSide, bands < 65535 ? bands : 65535, groups);
+  transpose_kernel<<<grid, dim3(kSide, 8), 0, stream>>>(static_cast<const Word*>(from), static_cast<Word*>(to), rows,
+                                                        columns);
+}
+
+int blocks_for(long items) {
+  const long blocks = (items + kThreads - 1) / kThreads;
+  return static_cast<int>(blocks < 4096 ? blocks : 4096);
+}
+
+}  // namespace
+
+void launch_transpose(const void* from, void* to, int rows, int columns, int groups, int element_bytes, Stream stream) {
+  switch (element_bytes) {
+    case 1:
+      transpose<std::uint8_t>(from, to, rows, columns, groups, stream);
+      break;
+    case 2:
+      transpose<std::uint16_t>(from, to, rows, columns, groups, stream);
+      break;
+    default:
+      transpose<std::uint32_t>(from, to, rows, columns, groups, stream);
+      break;
+  }
+  check(cudaGetLastError());
+}
+
+void launch_rotary(const Rotary& r, Stream stream) {
+  const int blocks = blocks_for(static_cast<long>(r.tokens) * r.heads * (r.head_dim / 2));
+  with_float_element(r.kind, [&](auto one) { rotary_kernel<decltype(one)><<<blocks, kThreads, 0, stream>>>(r); });
+  check(cudaGetLastError());
+}
+
+void launch_block_copy(const BlockCopy& c, Stream stream) {
+  block_copy_kernel<<<dim3(c.count, 2), kThreads, 0, stream>>>(c);
+  check(cudaGetLastError());
+}
+
+void launch_all_reduce(const AllReduce& r, int rank, Stream stream) {
+  const int blocks = blocks_for(r.elements / r.ranks + 1);
+  with_float_element(r.kind,
+                     [&](auto one) { all_reduce_kernel<decltype(one)><<<blocks, kThreads, 0, stream>>>(r, rank); });
+  check(cudaGetLastError());
+}
+
+}  // namespace poolcast::cuda
