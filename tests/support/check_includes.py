@@ -19,7 +19,7 @@ MAY_INCLUDE = {
 LIBRARIES = {
     "models": ("boost/graph/",),
     "sim": (),
-    "kernels": ("tbb/", "dnnl", "omp.h", "CL/", "cpuid.h", "immintrin.h", "emmintrin.h", "sched.h", "sys/", "unistd.h",
+    "kernels": ("tbb/", "oneapi/dnnl/", "omp.h", "CL/", "cpuid.h", "immintrin.h", "emmintrin.h", "sched.h", "sys/", "unistd.h",
                 "cuda", "cublas", "hip/", "dlfcn.h"),
     "scenarios": ("fmt/", "nlohmann/", "simdjson", "zlib", "openssl/", "hdf5", "yaml-cpp/", "fcntl.h", "sys/", "unistd.h"),
     "tools": ("CLI/", "fmt/", "nlohmann/", "unistd.h"),
