@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/attention/attention.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/grouped_gemm/grouped_gemm.h"
@@ -14,7 +15,8 @@ namespace {
 std::vector<Kernel> gathered() {
   std::vector<Kernel> all;
   const auto add = [&](std::span<const Kernel> some) { all.insert(all.end(), some.begin(), some.end()); };
-  for (const auto table : {gemm_kernels, grouped_gemm_kernels, onednn_kernels, cuda::cuda_kernels}) add(table());
+  for (const auto table : {gemm_kernels, grouped_gemm_kernels, attention_kernels, onednn_kernels, cuda::cuda_kernels})
+    add(table());
   std::stable_sort(all.begin(), all.end(), [](const Kernel& a, const Kernel& b) { return a.operation < b.operation; });
   return all;
 }

@@ -48,3 +48,24 @@ TEST_CASE("every grouped GEMM agrees with the reference, also where experts get 
           "experts=8 tokens=37 top_k=8 n=70 k=40", "experts=16 tokens=50 top_k=3 n=33 k=70 skew=250"})
       check(std::string("grouped_gemm ") + format + ' ' + shape);
 }
+
+TEST_CASE("every decode attention agrees with the reference: groups of heads, blocks that are not full") {
+  for (const char* format : {"fp32", "bf16"})
+    for (const char* shape : {"requests=1 context=1 heads=1 kv_heads=1 head_dim=1",
+                              "requests=3 context=37 heads=6 kv_heads=3 head_dim=20 block=5",
+                              "requests=2 context=1 heads=4 kv_heads=2 head_dim=32",
+                              "requests=2 context=65 heads=16 kv_heads=2 head_dim=64",
+                              "requests=1 context=200 heads=7 kv_heads=1 head_dim=96 block=1",
+                              "requests=1 context=131 heads=11 kv_heads=1 head_dim=128 block=32",
+                              "requests=2 context=129 heads=4 kv_heads=4 head_dim=256 block=7"})
+      check(std::string("decode_attention ") + format + ' ' + shape);
+}
+
+TEST_CASE("every prefill attention agrees with the reference: causal, over a context, groups of heads") {
+  for (const char* format : {"fp32", "bf16"})
+    for (const char* shape :
+         {"query=1 heads=1 kv_heads=1 head_dim=1", "query=7 context=3 heads=6 kv_heads=2 head_dim=20 block=4",
+          "query=33 heads=4 kv_heads=1 head_dim=32", "query=65 context=70 heads=6 kv_heads=2 head_dim=64 block=16",
+          "query=5 context=131 heads=7 kv_heads=1 head_dim=96 block=3", "query=130 heads=2 kv_heads=2 head_dim=128"})
+      check(std::string("prefill_attention ") + format + ' ' + shape);
+}
