@@ -3,6 +3,8 @@
 
 #include <immintrin.h>
 
+#include "kernels/repeat.h"
+
 /// Arithmetic on 16 floats, for sources compiled for AVX-512, local to each of them (gemm/avx512_panel.h says why).
 namespace poolcast::kernels {
 namespace {
@@ -33,14 +35,15 @@ inline __mmask16 first_of_16(long count) {
 inline __m512 from_bf16(__m256i x) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16)); }
 
 /// The sum of each of 16 vectors, in their order.
-inline __m512 sums_of_16(const __m512* v) {
+[[gnu::always_inline]] inline __m512 sums_of_16(const __m512 (&v)[16]) {
   __m512 two[8], four[4];
-  for (int i = 0; i < 8; ++i)
+  repeat<8>([&](auto i) {
     two[i] = _mm512_add_ps(_mm512_unpacklo_ps(v[2 * i], v[2 * i + 1]), _mm512_unpackhi_ps(v[2 * i], v[2 * i + 1]));
-  for (int i = 0; i < 4; ++i) {
+  });
+  repeat<4>([&](auto i) {
     const __m512d a = _mm512_castps_pd(two[2 * i]), b = _mm512_castps_pd(two[2 * i + 1]);
     four[i] = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)), _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
-  }
+  });
   const auto join = [](__m512 a, __m512 b) {
     return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));
   };

@@ -24,8 +24,30 @@ void Comparison::add(double got, double wanted) {
 
 double Comparison::error() const {
   if (!finite_ || count_ == 0) return std::numeric_limits<double>::infinity();
-  const double scale = std::sqrt(squares_ / static_cast<double>(count_));
-  return worst_ == 0 ? 0 : worst_ / scale;
+  return worst_ == 0 ? 0 : worst_ / scale();
+}
+
+double Comparison::scale() const { return std::sqrt(squares_ / static_cast<double>(count_)); }
+
+void RowComparison::add(double got, double wanted) {
+  all_.add(got, wanted);
+  Row& row = rows_.back();
+  row.worst = std::max(row.worst, std::abs(got - wanted));
+  row.squares += wanted * wanted;
+  ++row.count;
+}
+
+void RowComparison::end_row() { rows_.emplace_back(); }
+
+double RowComparison::error() const {
+  double worst = all_.error();
+  if (!std::isfinite(worst)) return worst;
+  worst = 0;
+  for (const Row& row : rows_)
+    if (row.worst > 0)
+      worst =
+          std::max(worst, row.worst / std::max(all_.scale(), std::sqrt(row.squares / static_cast<double>(row.count))));
+  return worst;
 }
 
 void poison(float* out, std::int64_t count) { std::fill_n(out, count, std::numeric_limits<float>::quiet_NaN()); }

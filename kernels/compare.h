@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/bf16.h"
 
@@ -14,11 +15,30 @@ class Comparison {
   /// Infinite where nothing was compared or something was not finite. Where all wanted values are 0, so must be all
   /// got.
   double error() const;
+  /// Root mean square of what was wanted.
+  double scale() const;
 
  private:
   double worst_ = 0, squares_ = 0;
   std::int64_t count_ = 0;
   bool finite_ = true;
+};
+
+/// The same row by row, for outputs whose rows are of unlike size: the worst row, each over the root mean square of its
+/// own wanted values or of all of them, whichever is greater.
+class RowComparison {
+ public:
+  void add(double got, double wanted);
+  void end_row();
+  double error() const;
+
+ private:
+  struct Row {
+    double worst = 0, squares = 0;
+    std::int64_t count = 0;
+  };
+  std::vector<Row> rows_{1};
+  Comparison all_;
 };
 
 void poison(float* out, std::int64_t count);         // NaN

@@ -32,10 +32,11 @@ class PreparedKernel {
   virtual void poison() = 0;
 
   /// Worst error of the outputs against the double reference on the same (already rounded) inputs:
-  ///   max |got - wanted| / scale, scale = root mean square of the wanted values that were compared.
-  /// Infinite when any output is NaN, infinite or still poisoned. Every output is looked at for those; where the
-  /// reference is expensive (over 2^28 operations) values are compared on a random sample of outputs instead of all.
-  /// A few seconds at most. See allowed_error.
+  ///   max |got - wanted| / scale, scale = root mean square of the wanted values that were compared
+  /// (of attention row by row: the scale is that of the row where it is greater, since rows that see few tokens are
+  /// large). Infinite when any output is NaN, infinite or still poisoned. Every output is looked at for those; where
+  /// the reference is expensive (over 2^28 operations) values are compared on a random sample of outputs instead of
+  /// all. A few seconds at most. See allowed_error.
   virtual double error() = 0;
 
   /// Evicts inputs, packed weights and outputs from the caches.

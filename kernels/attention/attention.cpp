@@ -37,6 +37,8 @@ constexpr Kernel kAttentionKernels[] = {
      prepare_attention<portable_naive_attention>},
     {kPrefill, "portable", DeviceKind::kCpu, "plain C++, the query heads of a KV head together, block by block", never,
      prepare_attention<portable_attention>},
+    {kPrefill, "avx512", DeviceKind::kCpu, "vdpbf16ps over packed panels, 6 rows by 64 tokens, softmax on the way",
+     why_not_avx512, prepare_attention<avx512_prefill_attention>},
     {kDecode, "reference", DeviceKind::kCpu, "row by row in double", never, prepare_attention<reference_attention>},
     {kDecode, "portable_naive", DeviceKind::kCpu, "plain C++, query head by query head", never,
      prepare_attention<portable_naive_attention>},

@@ -44,7 +44,7 @@ void row_in(const KvCache& cache, std::int64_t heads, const AttentionSequence& s
 template <class T>
 double error_in(const AttentionCase& data) {
   const std::int64_t d = data.cache.head_dim, rows = data.requests * data.query * data.heads;
-  Comparison comparison;
+  RowComparison comparison;
   if (!all_written(static_cast<const T*>(data.out), rows * d)) return comparison.error();
   const std::int64_t budget = std::max<std::int64_t>(1, kOperationsOfACheck / (4 * data.total * d));
   std::vector<double> wanted(static_cast<std::size_t>(d));
@@ -57,6 +57,7 @@ double error_in(const AttentionCase& data) {
     attention_row(data.cache, data.heads, sequence, token % data.query, row % data.heads, wanted.data());
     for (std::int64_t j = 0; j < d; ++j)
       comparison.add(to_double(static_cast<const T*>(data.out)[row * d + j]), wanted[static_cast<std::size_t>(j)]);
+    comparison.end_row();
   }
   return comparison.error();
 }

@@ -10,6 +10,7 @@ namespace {
 
 /// The rows of a chunk, and what the heads have summed so far.
 struct Chunk {
+  const Chunk* next;  // to ask for; itself at the end
   const std::uint16_t* k[kDecodeChunk];
   const std::uint16_t* v[kDecodeChunk];
   std::int64_t count;  // of them that the sequence has; the others point at its last row
@@ -47,9 +48,10 @@ void gather(const DecodeTask& task, std::int64_t first, Chunk& chunk) {
   }
 }
 
-void prefetch(const std::uint16_t* row, std::int64_t head_dim) {
-  for (std::int64_t i = 0; i < head_dim; i += 32) _mm_prefetch(reinterpret_cast<const char*>(row + i), _MM_HINT_T0);
-}
+/// A line of the next chunk, asked for into the second cache while this one is worked on: between the sums, so that
+/// both go on side by side. (Into the first cache it goes at half the rate on Zen 4: that one has fewer requests under
+/// way.)
+inline void ask_for(const std::uint16_t* row) { _mm_prefetch(reinterpret_cast<const char*>(row), _MM_HINT_T1); }
 
 __m512 dot(__m512 sum, __m512i a, __m512i b) { return _mm512_dpbf16_ps(sum, (__m512bh)a, (__m512bh)b); }
 
@@ -65,6 +67,7 @@ inline void scores_of(const DecodeTask& task, Chunk& chunk, std::int64_t head, s
     repeat<kHeads>([&](auto h) { query[h] = _mm512_loadu_si512(q + h * task.head_dim + d); });
     repeat<kTokens>([&](auto t) {
       const __m512i key = _mm512_loadu_si512(chunk.k[token + t] + d);
+      ask_for(chunk.next->k[token + t] + d);
       repeat<kHeads>([&](auto h) { sum[h * kTokens + t] = dot(sum[h * kTokens + t], query[h], key); });
     });
   }
@@ -115,6 +118,8 @@ inline void add_values(const DecodeTask& task, const Chunk& chunk, std::int64_t 
     const std::uint16_t *even = chunk.v[2 * pair] + column, *odd = chunk.v[2 * pair + 1] + column;
     __m512i value[2 * kColumns];
     repeat<kColumns>([&](auto c) {
+      ask_for(chunk.next->v[2 * pair] + column + 32 * c);
+      ask_for(chunk.next->v[2 * pair + 1] + column + 32 * c);
       const __m512i a = _mm512_loadu_si512(even + 32 * c), b = _mm512_loadu_si512(odd + 32 * c);
       value[2 * c] = _mm512_unpacklo_epi16(a, b);
       value[2 * c + 1] = _mm512_unpackhi_epi16(a, b);
@@ -198,13 +203,9 @@ void avx512_decode(const DecodeTask& task) {
   for (std::int64_t first = 0, number = 0; first < task.total; first += kDecodeChunk, ++number) {
     Chunk& chunk = chunks[number % 2];
     Chunk& next = chunks[(number + 1) % 2];
-    if (first + kDecodeChunk < task.total) {
-      gather(task, first + kDecodeChunk, next);
-      for (std::int64_t t = 0; t < next.count; ++t) {
-        prefetch(next.k[t], task.head_dim);
-        prefetch(next.v[t], task.head_dim);
-      }
-    }
+    const bool last = first + kDecodeChunk >= task.total;
+    if (!last) gather(task, first + kDecodeChunk, next);
+    chunk.next = last ? &chunk : &next;
     for (std::int64_t head = 0; head < task.group; head += kDecodeHeads)
       add_chunk(task, chunk, head, task.group - head < kDecodeHeads ? task.group - head : kDecodeHeads, scale);
   }
