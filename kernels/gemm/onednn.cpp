@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <omp.h>
 
-#include <dnnl.hpp>
 #include <map>
+#include <oneapi/dnnl/dnnl.hpp>
 #include <vector>
 
 #include "kernels/gemm/weight.h"
