@@ -7,7 +7,9 @@
 #include "kernels/cuda/kernels.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/grouped_gemm/grouped_gemm.h"
+#include "kernels/moves/moves.h"
 #include "kernels/onednn/onednn.h"
+#include "kernels/rows/rows.h"
 
 namespace poolcast::kernels {
 namespace {
@@ -15,7 +17,8 @@ namespace {
 std::vector<Kernel> gathered() {
   std::vector<Kernel> all;
   const auto add = [&](std::span<const Kernel> some) { all.insert(all.end(), some.begin(), some.end()); };
-  for (const auto table : {gemm_kernels, grouped_gemm_kernels, attention_kernels, onednn_kernels, cuda::cuda_kernels})
+  for (const auto table : {gemm_kernels, grouped_gemm_kernels, attention_kernels, row_kernels, move_kernels,
+                           onednn_kernels, cuda::cuda_kernels})
     add(table());
   std::stable_sort(all.begin(), all.end(), [](const Kernel& a, const Kernel& b) { return a.operation < b.operation; });
   return all;

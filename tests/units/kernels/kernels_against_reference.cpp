@@ -29,7 +29,7 @@ void check(const std::string& text) {
       ++checked;
     }
   }
-  CHECK(checked >= 6);  // reference and the two portable ones at least
+  CHECK(checked >= 4);  // the reference and a portable one at least
 }
 
 }  // namespace
@@ -68,4 +68,32 @@ TEST_CASE("every prefill attention agrees with the reference: causal, over a con
           "query=33 heads=4 kv_heads=1 head_dim=32", "query=65 context=70 heads=6 kv_heads=2 head_dim=64 block=16",
           "query=5 context=131 heads=7 kv_heads=1 head_dim=96 block=3", "query=130 heads=2 kv_heads=2 head_dim=128"})
       check(std::string("prefill_attention ") + format + ' ' + shape);
+}
+
+TEST_CASE("every kernel over rows agrees with the reference") {
+  for (const char* format : {"fp32", "bf16"})
+    for (const char* operation : {"softmax", "cross_entropy", "rms_norm"})
+      for (const char* shape : {"rows=1 columns=1", "rows=3 columns=31", "rows=5 columns=32", "rows=300 columns=257",
+                                "rows=2 columns=32003"})
+        check(std::string(operation) + ' ' + format + ' ' + shape);
+}
+
+TEST_CASE("every rotary embedding agrees with the reference") {
+  for (const char* format : {"fp32", "bf16"})
+    for (const char* shape :
+         {"tokens=1 heads=1 head_dim=2", "tokens=3 heads=5 head_dim=34", "tokens=17 heads=4 head_dim=128"})
+      check(std::string("rotary ") + format + ' ' + shape);
+}
+
+TEST_CASE("every copy of KV blocks is exact") {
+  for (const char* format : {"fp32", "bf16", "int8"})
+    for (const char* shape : {"blocks=1 block=1 kv_heads=1 head_dim=1", "blocks=9 block=5 kv_heads=3 head_dim=7",
+                              "blocks=12 block=16 kv_heads=2 head_dim=64"})
+      check(std::string("kv_copy ") + format + ' ' + shape);
+}
+
+TEST_CASE("every all-reduce agrees with the reference at every rank") {
+  for (const char* format : {"fp32", "bf16"})
+    for (const char* shape : {"ranks=2 elements=1", "ranks=3 elements=1031", "ranks=8 elements=20001"})
+      check(std::string("all_reduce ") + format + ' ' + shape);
 }

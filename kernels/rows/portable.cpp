@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "kernels/element.h"
+#include "kernels/rows/rows.h"
+
+/// Sixteen sums side by side and an exponential without branches, so that any compiler vectorises the loops.
+namespace poolcast::kernels {
+namespace {
+
+constexpr int kLanes = 16;
+
+/// e^x for x in [-87, 0], below that e^-87: 2^(whole + part), the part by its Taylor polynomial. 2e-7 of it at most.
+[[gnu::always_inline]] inline float power(float x) {
+  const float y = std::max(x, -87.0f) * 1.44269504f;
+  const auto whole = static_cast<std::int32_t>(y - 0.5f);
+  const float part = y - static_cast<float>(whole);
+  float value = 1.5403530e-4f;
+  for (float next : {1.3333558e-3f, 9.6181291e-3f, 5.5504109e-2f, 2.4022651e-1f, 6.9314718e-1f, 1.0f})
+    value = value * part + next;
+  return value * std::bit_cast<float>((whole + 127) << 23);
+}
+
+/// The sum, lane by lane, of f(i) for i < columns.
+template <class F>
+float lane_sum(std::int64_t columns, F f) {
+  float lanes[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= columns; i += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += f(i + lane);
+  float sum = 0;
+  for (; i < columns; ++i) sum += f(i);
+  for (float lane : lanes) sum += lane;
+  return sum;
+}
+
+template <class T>
+float greatest(const T* x, std::int64_t columns) {
+  float lanes[kLanes];
+  for (float& lane : lanes) lane = factor(x[0]);
+  std::int64_t i = 0;
+  for (; i + kLanes <= columns; i += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const float value = factor(x[i + lane]);
+      lanes[lane] = lanes[lane] < value ? value : lanes[lane];
+    }
+  for (; i < columns; ++i) lanes[0] = std::max(lanes[0], factor(x[i]));
+  return *std::max_element(lanes, lanes + kLanes);
+}
+
+template <class T>
+float sum_of_powers(const T* x, std::int64_t columns, float most) {
+  return lane_sum(columns, [&](std::int64_t i) { return power(factor(x[i]) - most); });
+}
+
+template <class F>
+void each_row(const RowTask& task, Team& team, F f) {
+  over_rows(task, team, [&](std::int64_t first, std::int64_t end) {
+    with_float_element(task.bf16 ? DType::kBf16 : DType::kFp32, [&](auto element) {
+      for (std::int64_t row = first; row < end; ++row)
+        f(static_cast<const decltype(element)*>(task.in) + row * task.columns, row);
+    });
+  });
+}
+
+}  // namespace
+
+void portable_softmax(const RowTask& task, Team& team) {
+  each_row(task, team, [&]<class T>(const T* x, std::int64_t row) {
+    const float most = greatest(x, task.columns), scale = 1 / sum_of_powers(x, task.columns, most);
+    T* out = static_cast<T*>(task.out) + row * task.columns;
+    for (std::int64_t i = 0; i < task.columns; ++i) put(out[i], power(factor(x[i]) - most) * scale);
+  });
+}
+
+void portable_cross_entropy(const RowTask& task, Team& team) {
+  each_row(task, team, [&]<class T>(const T* x, std::int64_t row) {
+    const float most = greatest(x, task.columns), sum = sum_of_powers(x, task.columns, most);
+    static_cast<float*>(task.out)[row] = std::log(sum) + most - factor(x[task.labels[row]]);
+  });
+}
+
+void portable_rms_norm(const RowTask& task, Team& team) {
+  each_row(task, team, [&]<class T>(const T* x, std::int64_t row) {
+    const float squares = lane_sum(task.columns, [&](std::int64_t i) { return factor(x[i]) * factor(x[i]); });
+    const float scale = 1 / std::sqrt(squares / static_cast<float>(task.columns) + kRmsEpsilon);
+    const T* weight = static_cast<const T*>(task.weight);
+    T* out = static_cast<T*>(task.out) + row * task.columns;
+    for (std::int64_t i = 0; i < task.columns; ++i) put(out[i], factor(x[i]) * scale * factor(weight[i]));
+  });
+}
+
+void portable_rotary(const RotaryTask& task, Team& team) {
+  const std::int64_t half = task.head_dim / 2;
+  team.parallel(task.tokens, [&](std::int64_t token) {
+    with_float_element(task.bf16 ? DType::kBf16 : DType::kFp32, [&](auto element) {
+      using T = decltype(element);
+      const float* turns = task.turns + token * half * 2;
+      for (std::int64_t head = 0; head < task.heads; ++head) {
+        const std::int64_t at = (token * task.heads + head) * task.head_dim;
+        const T* x = static_cast<const T*>(task.in) + at;
+        T* out = static_cast<T*>(task.out) + at;
+        for (std::int64_t i = 0; i < half; ++i) {
+          const float a = factor(x[i]), b = factor(x[i + half]);
+          put(out[i], a * turns[2 * i] - b * turns[2 * i + 1]);
+          put(out[i + half], b * turns[2 * i] + a * turns[2 * i + 1]);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace poolcast::kernels
