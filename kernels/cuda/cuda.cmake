@@ -3,9 +3,11 @@
 # to poolcast_kernels. Nothing of it needs a driver before a device is asked for.
 option(POOLCAST_CUDA "Build the CUDA kernels where nvcc is found" ON)
 set(CUDA_DIR ${CMAKE_CURRENT_LIST_DIR})
+cmake_path(SET CUDA_ROOM_ROOT NORMALIZE ${CUDA_DIR}/../..)
 find_program(POOLCAST_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin $ENV{CUDA_PATH}/bin /usr/local/cuda/bin)
 
 set(CUDA_MISSING "")
+set(POOLCAST_CUDA_BUILT OFF CACHE INTERNAL "whether kernels/cuda is in this build")
 if(NOT POOLCAST_CUDA)
   set(CUDA_MISSING "POOLCAST_CUDA is OFF")
 elseif(NOT POOLCAST_NVCC)
@@ -39,6 +41,7 @@ endif()
 message(STATUS "CUDA kernels: nvcc ${NVCC_RELEASE}, sm_90a, sm_100a and portable")
 cmake_path(GET CUDA_RUNTIME_HEADER PARENT_PATH CUDA_INCLUDE)
 find_package(Threads REQUIRED)
+set(POOLCAST_CUDA_BUILT ON CACHE INTERNAL "")
 
 # sm_90 and sm_100 for the portable ones are the devices at hand; compute_80 is for the driver to translate elsewhere.
 set(CUDA_FLAGS_portable -gencode=arch=compute_80,code=compute_80 -gencode=arch=compute_90,code=sm_90)
@@ -54,7 +57,7 @@ foreach(SOURCE ${CUDA_SOURCES})
   add_custom_command(
     OUTPUT ${OBJECT}
     COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${POOLCAST_NVCC} -std=c++20 -O3 --expt-relaxed-constexpr -Werror all-warnings
-            ${CUDA_FLAGS_${FAMILY}} -I${PROJECT_SOURCE_DIR} -MD -MF ${OBJECT}.d -c ${SOURCE} -o ${OBJECT}
+            ${CUDA_FLAGS_${FAMILY}} -I${CUDA_ROOM_ROOT} -MD -MF ${OBJECT}.d -MT ${OBJECT} -c ${SOURCE} -o ${OBJECT}
     DEPENDS ${SOURCE} DEPFILE ${OBJECT}.d VERBATIM COMMENT "Building CUDA object ${NAME}.o")
   list(APPEND CUDA_OBJECTS ${OBJECT})
 endforeach()

@@ -22,6 +22,16 @@ struct PortableProduct {
 };
 void launch_portable(const PortableProduct& product, Stream stream);
 
+/// to[i] = from[row_of[i]], rows of row_bytes: brings the tokens of a mixture-of-experts layer into the experts' order.
+struct RowGather {
+  const void* from = nullptr;
+  void* to = nullptr;
+  const int* row_of = nullptr;
+  int rows = 0;
+  long row_bytes = 0;
+};
+void launch_gather(const RowGather& gather, Stream stream);
+
 /// to[g][column][row] = from[g][row][column], elements of 1, 2 or 4 bytes.
 void launch_transpose(const void* from, void* to, int rows, int columns, int groups, int element_bytes, Stream stream);
 
@@ -54,7 +64,7 @@ struct Rotary {
 };
 void launch_rotary(const Rotary& rotary, Stream stream);
 
-/// Copies `count` blocks of `block_bytes` (a multiple of 16) within K and within V: block from[i] to block to[i].
+/// Copies `count` blocks of `block_bytes` within K and within V: block from[i] to block to[i].
 struct BlockCopy {
   void* keys = nullptr;
   void* values = nullptr;

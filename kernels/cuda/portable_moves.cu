@@ -28,11 +28,23 @@ __global__ void rotary_kernel(const Rotary r) {
 }
 
 /// Grid: blocks of the cache, then K and V.
+template <class Word>
 __global__ void block_copy_kernel(const BlockCopy c) {
-  auto* cache = static_cast<char*>(blockIdx.y == 0 ? c.keys : c.values);
-  const auto* from = reinterpret_cast<const uint4*>(cache + c.from[blockIdx.x] * c.block_bytes);
-  auto* to = reinterpret_cast<uint4*>(cache + c.to[blockIdx.x] * c.block_bytes);
-  for (long i = threadIdx.x; i < c.block_bytes / 16; i += kThreads) {
+  const long words = c.block_bytes / static_cast<long>(sizeof(Word));
+  auto* cache = static_cast<Word*>(blockIdx.y == 0 ? c.keys : c.values);
+  const Word* from = cache + c.from[blockIdx.x] * words;
+  Word* to = cache + c.to[blockIdx.x] * words;
+  for (long i = threadIdx.x; i < words; i += kThreads) {
+    to[i] = from[i];
+  }
+}
+
+template <class Word>
+__global__ void gather_kernel(const RowGather g) {
+  const long words = g.row_bytes / static_cast<long>(sizeof(Word));
+  const auto* from = static_cast<const Word*>(g.from) + g.row_of[blockIdx.x] * words;
+  auto* to = static_cast<Word*>(g.to) + blockIdx.x * words;
+  for (long i = threadIdx.x; i < words; i += kThreads) {
     to[i] = from[i];
   }
 }
@@ -116,7 +128,20 @@ void launch_rotary(const Rotary& r, Stream stream) {
 }
 
 void launch_block_copy(const BlockCopy& c, Stream stream) {
-  block_copy_kernel<<<dim3(c.count, 2), kThreads, 0, stream>>>(c);
+  if (c.block_bytes % 16 == 0) {
+    block_copy_kernel<uint4><<<dim3(c.count, 2), kThreads, 0, stream>>>(c);
+  } else {
+    block_copy_kernel<char><<<dim3(c.count, 2), kThreads, 0, stream>>>(c);
+  }
+  check(cudaGetLastError());
+}
+
+void launch_gather(const RowGather& g, Stream stream) {
+  if (g.row_bytes % 16 == 0) {
+    gather_kernel<uint4><<<g.rows, kThreads, 0, stream>>>(g);
+  } else {
+    gather_kernel<char><<<g.rows, kThreads, 0, stream>>>(g);
+  }
   check(cudaGetLastError());
 }
 
