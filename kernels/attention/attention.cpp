@@ -31,6 +31,12 @@ std::string why_not_avx512(const KernelProblem& problem) {
   return reason.empty() ? why_no_avx512_bf16() : reason;
 }
 
+std::string why_not_amx(const KernelProblem& problem) {
+  std::string reason = unfit(problem);
+  if (reason.empty() && problem.dim("block") % 16 != 0) reason = "blocks must be multiples of 16 tokens";
+  return reason.empty() ? why_no_amx_bf16() : reason;
+}
+
 constexpr Kernel kAttentionKernels[] = {
     {kPrefill, "reference", DeviceKind::kCpu, "row by row in double", never, prepare_attention<reference_attention>},
     {kPrefill, "portable_naive", DeviceKind::kCpu, "plain C++, query head by query head", never,
@@ -46,6 +52,8 @@ constexpr Kernel kAttentionKernels[] = {
      prepare_attention<portable_attention>},
     {kDecode, "avx512", DeviceKind::kCpu, "vdpbf16ps; K and V read once for the query heads of a KV head",
      why_not_avx512, prepare_attention<avx512_decode_attention>},
+    {kDecode, "amx", DeviceKind::kCpu, "tdpbf16ps; K as it lies in the cache, up to 16 query heads at once",
+     why_not_amx, prepare_attention<amx_decode_attention>},
 };
 
 }  // namespace

@@ -38,7 +38,11 @@ void portable_attention(const KvCache&, std::int64_t heads, std::span<const Atte
 void avx512_decode_attention(const KvCache&, std::int64_t heads, std::span<const AttentionSequence>, Team&);
 void avx512_prefill_attention(const KvCache&, std::int64_t heads, std::span<const AttentionSequence>, Team&);
 void amx_decode_attention(const KvCache&, std::int64_t heads, std::span<const AttentionSequence>, Team&);
-void amx_prefill_attention(const KvCache&, std::int64_t heads, std::span<const AttentionSequence>, Team&);
+
+struct TileDecodeTask;
+/// The same over any tile function: amx_decode, or one over emulated tiles in the tests.
+void tiled_decode_attention(const KvCache&, std::int64_t heads, std::span<const AttentionSequence>, Team&,
+                            void (*decode)(const TileDecodeTask&));
 
 /// The CPU's implementations of Operation::kPrefillAttention and kDecodeAttention.
 std::span<const Kernel> attention_kernels();

@@ -3,6 +3,8 @@
 
 #include "kernels/gemm/product.h"
 #include "kernels/grouped_gemm/grouped_product.h"
+#include "kernels/prepared.h"
+#include "kernels/rows/onednn_softmax.h"
 
 namespace poolcast::kernels {
 namespace {
@@ -12,6 +14,7 @@ constexpr Kernel kOneDnnKernels[] = {
      prepare_product<onednn_weight>},
     {Operation::kGroupedGemm, "onednn", DeviceKind::kCpu, "matmul of oneDNN, expert by expert", never,
      prepare_looped<onednn_weight>},
+    {Operation::kSoftmax, "onednn", DeviceKind::kCpu, "softmax of oneDNN", never, prepare<RowCase, onednn_softmax>},
 };
 
 }  // namespace

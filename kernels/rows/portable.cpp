@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "kernels/element.h"
+#include "kernels/power.h"
 #include "kernels/rows/rows.h"
 
 /// Sixteen sums side by side and an exponential without branches, so that any compiler vectorises the loops.
@@ -11,17 +11,6 @@ namespace poolcast::kernels {
 namespace {
 
 constexpr int kLanes = 16;
-
-/// e^x for x in [-87, 0], below that e^-87: 2^(whole + part), the part by its Taylor polynomial. 2e-7 of it at most.
-[[gnu::always_inline]] inline float power(float x) {
-  const float y = std::max(x, -87.0f) * 1.44269504f;
-  const auto whole = static_cast<std::int32_t>(y - 0.5f);
-  const float part = y - static_cast<float>(whole);
-  float value = 1.5403530e-4f;
-  for (float next : {1.3333558e-3f, 9.6181291e-3f, 5.5504109e-2f, 2.4022651e-1f, 6.9314718e-1f, 1.0f})
-    value = value * part + next;
-  return value * std::bit_cast<float>((whole + 127) << 23);
-}
 
 /// The sum, lane by lane, of f(i) for i < columns.
 template <class F>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "kernels/attention/amx_decode_tiles.h"
+#include "kernels/attention/attention_case.h"
 #include "kernels/gemm/amx.h"
 #include "kernels/gemm/amx_panel.h"
 #include "kernels/gemm/gemm_case.h"
@@ -38,4 +40,22 @@ TEST_CASE("the GEMM for AMX agrees with the reference when its tiles are emulate
         CHECK(data.error() <= allowed_error(*problem));
       }
     }
+}
+
+TEST_CASE("decode attention for AMX agrees with the reference when its tiles are emulated") {
+  Team team(2);
+  for (const char* shape :
+       {"requests=1 context=1 heads=1 kv_heads=1 head_dim=32", "requests=2 context=65 heads=16 kv_heads=2 head_dim=64",
+        "requests=1 context=200 heads=7 kv_heads=1 head_dim=96 block=32",
+        "requests=1 context=127 heads=19 kv_heads=1 head_dim=128",
+        "requests=2 context=48 heads=4 kv_heads=4 head_dim=256"}) {
+    const auto problem = parse_problem(std::string("decode_attention bf16 ") + shape).problem;
+    REQUIRE(problem);
+    Memory memory;
+    AttentionCase data(*problem, 5, memory);
+    data.poison();
+    tiled_decode_attention(data.cache, data.heads, data.sequences, team, tile_decode<EmulatedTiles>);
+    INFO(to_text(*problem));
+    CHECK(data.error() <= allowed_error(*problem));
+  }
 }
