@@ -24,7 +24,7 @@ std::shared_ptr<const StepCurve> make_curve(const PoolEntry& pool, const Logical
   } catch (const MissingFigure& missing) {
     deepest(pool.at, {"accelerator"}).fail(missing.what());
   } catch (const UnsupportedLayout& layout) {
-    deepest(pool.at, {"layout", "tp"}).fail(layout.what());
+    degree_of(pool.at, layout.what()).fail(layout.what());
   } catch (const ModelError& error) {
     deepest(pool.at, {"curves"}).fail(error.what());
   }
@@ -39,13 +39,14 @@ std::int64_t limit_for(Task task, std::int64_t limit) {
   return has_one_answer(task) && limit < INT64_MAX ? limit + 1 : limit;
 }
 
-EngineArgs build_engine(const EngineEntry& entry, Task task) {
+EngineArgs build_engine(const EngineEntry& entry, const Layout& layout, Task task) {
   const EngineKind& kind = *engine_kind(entry.kind);
   EngineArgs args = entry.settings.args;
   std::int64_t& longest = kind.context(args);
   if (task == Task::kTrain) longest = INT64_MAX / 2;
   // Engines of one pass count their answer themselves (max_context of sim/schedulers/registry.h).
   if (has_one_answer(task) && kind.carries(Task::kGenerate)) ++longest;
+  if (layout.pp > 1) kind.widen(args, layout.pp);
   return args;
 }
 
@@ -55,7 +56,9 @@ PoolSpec build_pool(const PoolEntry& entry, const LogicalModel& model) {
   pool.replicas = entry.replicas;
   pool.devices_per_replica = static_cast<std::int32_t>(entry.layout.devices());
   pool.curve = make_curve(entry, model);
-  pool.engine = build_engine(entry.engine, model.task);
+  pool.engine = build_engine(entry.engine, entry.layout, model.task);
+  pool.ranks = static_cast<std::int32_t>(entry.layout.dp);
+  if (pool.ranks > 1) pool.balancer.name = engine_kind(entry.engine.kind)->balancer(entry.engine.settings);
   pool.max_pending_requests = entry.max_pending_requests;
   pool.role = entry.role;
   if (entry.role != PoolRole::kBoth && model.shape) {
@@ -122,6 +125,27 @@ void build_source(const Scenario& scenario, std::size_t index, BuiltScenario& bu
   built.spec.sources.push_back(std::move(source));
 }
 
+/// What a layout leaves out.
+void add_layout_fidelity(const Scenario& scenario, std::vector<std::string>& left_out) {
+  bool pipeline = false, ranks = false, exchange = false;
+  for (const PoolEntry& pool : scenario.pools) {
+    pipeline |= pool.layout.pp > 1;
+    ranks |= pool.layout.dp > 1;
+    exchange |= pool.layout.experts_across_ranks();
+  }
+  if (pipeline) {
+    left_out.emplace_back(
+        "pipelines: requests are split evenly over micro-batches, and what follows a chunk waits for the next round");
+  }
+  if (ranks)
+    left_out.emplace_back("data parallelism: the internal balancer sees the counts of its ranks without delay");
+  if (exchange) {
+    left_out.emplace_back(
+        "expert parallelism: ranks do not wait for each other; the experts of each are timed as if all ranks had its "
+        "load");
+  }
+}
+
 /// What the models of the engines leave out, each kind once.
 std::vector<std::string> fidelity(const Scenario& scenario) {
   std::vector<std::string> left_out;
@@ -132,6 +156,7 @@ std::vector<std::string> fidelity(const Scenario& scenario) {
       left_out.push_back(fmt::format("{}: {}", name, sentence));
     }
   }
+  add_layout_fidelity(scenario, left_out);
   for (const LogicalModel& model : scenario.models) {
     if (model.task != Task::kTrain) continue;
     left_out.push_back(
@@ -150,6 +175,7 @@ PoolFacts pool_facts(const PoolEntry& entry, const LogicalModel& model, const St
   const EngineKind& kind = *engine_kind(entry.engine.kind);
   if (kind.has_telemetry == nullptr || kind.has_telemetry(entry.engine.settings.args)) facts.telemetry = kind.name;
   facts.replicas = entry.replicas;
+  facts.ranks = entry.layout.dp;
   facts.devices_per_replica = entry.layout.devices();
   facts.price_per_device = entry.price_per_device;
   facts.curve = curve.provenance();

@@ -82,7 +82,7 @@ std::optional<KvMemory> memory_of(const KvRule& rule, const PoolEntry& pool, con
     if (!stated) deepest(pool.at, {"accelerator"}).fail(missing.what());
     return std::nullopt;
   } catch (const ModelError& error) {
-    deepest(pool.at, {"layout", "tp"}).fail(error.what());
+    degree_of(pool.at, error.what()).fail(error.what());
   }
 }
 
@@ -138,7 +138,8 @@ void complete_engine(PoolEntry& pool, const LogicalModel& model, const LoadConte
   EngineSettings& settings = pool.engine.settings;
   check_task(pool, kind, model);
   const YamlNode at = deepest(pool.at, {"engine", "args"});
-  const EngineSite site{pool.accelerator, pool.layout, model.task, model.steps, at};
+  const bool experts = model.shape && model.shape->moe_layers() > 0;
+  const EngineSite site{pool.accelerator, pool.layout, model.task, model.steps, experts, at};
   const Precision kv = pool.kv_precision = kv_precision(pool, implementation);
   complete_length(pool, kind, model, at);
   if (kind.complete != nullptr) kind.complete(settings, site);
@@ -147,6 +148,10 @@ void complete_engine(PoolEntry& pool, const LogicalModel& model, const LoadConte
     roofline->weights = implementation.precision;
     roofline->kv = kv;
     roofline->table_tokens = std::min(kind.step_tokens(settings.args), kLargestTable);
+    roofline->micro_batch_tokens = kind.step_tokens(settings.args);
+    if (kind.capture_sizes != nullptr && pool.accelerator.kind == DeviceKind::kGpu) {
+      roofline->capture_sizes = kind.capture_sizes(settings);
+    }
   }
   const KvRule* const rule = kind.kv ? &*kind.kv : nullptr;
   if (rule != nullptr && (rule->applies == nullptr || rule->applies(settings.args))) {

@@ -22,6 +22,8 @@ YamlNode deepest(const YamlNode& node, const std::vector<std::string_view>& keys
   return at;
 }
 
+YamlNode degree_of(const YamlNode& pool, std::string_view what) { return deepest(pool, {"layout", what.substr(0, 2)}); }
+
 std::int64_t load_bound(const YamlNode& node, std::int64_t open) {
   return node.is_word("none") ? open : node.integer(0, kMostTokens);
 }

@@ -32,6 +32,14 @@ void check_parallel(const YamlNode& value, std::int64_t degree, std::string_view
   }
 }
 
+void check_expert_flag(const YamlNode& value, const Layout& layout) {
+  const std::int64_t all = layout.tp * layout.dp;
+  const std::int64_t degree = value.boolean() ? all : 1;
+  if (layout.ep == degree || all == 1) return;
+  value.fail(
+      fmt::format("contradicts the pool's layout, which has ep {}; the flag stands for ep {}", layout.ep, degree));
+}
+
 class ArgumentReader {
  public:
   ArgumentReader(EngineEntry& engine, const EngineKind& kind, const EngineDefaults& defaults, const Layout& layout)
@@ -81,6 +89,9 @@ class ArgumentReader {
     if (value.is_null() && !heavy) value.fail("has no value");
     if (name == kind_.tensor_parallel) return check_parallel(value, layout_.tp, "tp");
     if (name == kind_.pipeline_parallel) return check_parallel(value, layout_.pp, "pp");
+    if (name == kind_.data_parallel) return check_parallel(value, layout_.dp, "dp");
+    if (name == kind_.expert_parallel) return check_parallel(value, layout_.ep, "ep");
+    if (name == kind_.expert_parallel_flag) return check_expert_flag(value, layout_);
     const EngineArgument* const followed = known ? kind_.find(name) : nullptr;
     if (followed == nullptr) {
       engine_.without_effect.emplace_back(name, value.is_null() ? "none" : flow_text(value));

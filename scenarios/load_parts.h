@@ -58,6 +58,8 @@ MeasureSpec load_measure(const YamlNode& node);
 
 /// The node below `node` at `keys`, or the deepest one that exists: a place for messages.
 YamlNode deepest(const YamlNode& node, const std::vector<std::string_view>& keys);
+/// The degree of a pool's layout that `what`, the message of an UnsupportedLayout, begins with.
+YamlNode degree_of(const YamlNode& pool, std::string_view what);
 /// An open interval bound: `none` is `open`.
 std::int64_t load_bound(const YamlNode& node, std::int64_t open);
 /// A duration, or `none` = kNever.

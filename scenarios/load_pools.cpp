@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "models/error.h"
+#include "scenarios/engines/engine_kind.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/units.h"
 
@@ -12,14 +13,31 @@ Layout load_layout(const YamlNode& node) {
   constexpr std::int64_t kMostDevices = 100'000;
   Layout layout;
   MappingReader reader(node);
-  if (const auto tp = reader.optional("tp")) layout.tp = tp->integer(1, kMostDevices);
-  if (const auto pp = reader.optional("pp")) {
-    layout.pp = pp->integer(1, kMostDevices);
-    if (layout.pp > 1) pp->fail("pipeline parallelism is known but not modelled yet: pp must be 1");
-  }
-  reader.not_modelled_yet({"dp", "ep", "cp", "dcp"});
+  const auto degree = [&](const std::string& key, std::int64_t& value) {
+    if (const auto stated = reader.optional(key)) value = stated->integer(1, kMostDevices);
+  };
+  degree("tp", layout.tp);
+  degree("pp", layout.pp);
+  degree("dp", layout.dp);
+  degree("ep", layout.ep);
+  reader.not_modelled_yet({"cp", "dcp"});
   reader.finish();
   return layout;
+}
+
+/// Which layouts the model of an engine can follow.
+void check_degrees(const PoolEntry& pool) {
+  constexpr std::int64_t kMostDevices = 1'000'000;
+  const EngineKind& kind = *engine_kind(pool.engine.kind);
+  const auto refuse = [&](const char* key, const char* what) {
+    deepest(pool.at, {"layout", key})
+        .fail(fmt::format("{} of {} is not modelled yet: {} must be 1", what, kind.name, key));
+  };
+  if (pool.layout.pp > 1 && kind.widen == nullptr) refuse("pp", "pipeline parallelism");
+  if (pool.layout.dp > 1 && kind.balancer == nullptr) refuse("dp", "data parallelism");
+  if (pool.layout.devices() > kMostDevices) {
+    deepest(pool.at, {"layout"}).fail(fmt::format("more than {} devices per replica", kMostDevices));
+  }
 }
 
 RooflineOptions load_roofline(const YamlNode& node) {
@@ -41,6 +59,12 @@ RooflineOptions load_roofline(const YamlNode& node) {
   time("link_latency", options.link_latency);
   time("host_base", options.host_base);
   time("host_per_request", options.host_per_request);
+  if (const auto overlap = reader.optional("host_overlap")) options.host_overlap = overlap->boolean();
+  if (const auto imbalance = reader.optional("expert_imbalance")) options.expert_imbalance = imbalance->number(1, 1e6);
+  if (const auto skew = reader.optional("expert_skew")) {
+    if (options.expert_imbalance != 1) skew->fail("expert_imbalance is stated, which it stands in for");
+    options.expert_skew = skew->number(0, 100);
+  }
   if (const auto compute = reader.optional("compute"); compute && !compute->is_word("auto")) {
     std::vector<std::string_view> names;
     for (Precision precision : kPrecisions) names.emplace_back(name(precision));
@@ -137,6 +161,7 @@ PoolEntry load_pool(const YamlNode& node, const LoadContext& context) {
     pool.replicas = static_cast<std::int32_t>(replicas->integer(1, kMostReplicas));
   }
   pool.engine = load_engine(reader.required("engine"), pool.accelerator, pool.layout, context);
+  check_degrees(pool);
   if (const auto role = reader.optional("role")) pool.role = load_role(*role, pool.engine);
   if (const auto curves = reader.optional("curves")) pool.curves = load_curves(*curves);
   const auto price = reader.optional("price");

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <map>
+#include <span>
 
 #include "scenarios/load_parts.h"
 #include "sim/policies/registry.h"
@@ -7,10 +10,18 @@
 namespace poolcast {
 namespace {
 
-std::string load_policy(const YamlNode& node) {
+using Pools = std::span<const PoolEntry>;
+
+/// A policy for replicas of these pools. Those of vLLM read its engines' own signals.
+std::string load_policy(const YamlNode& node, Pools pools) {
   std::vector<std::string_view> names;
   for (const PolicyInfo& policy : policy_table()) names.push_back(policy.name);
-  return std::string(names[node.choice(names)]);
+  const std::string_view name = names[node.choice(names)];
+  for (const PoolEntry& pool : pools) {
+    if (name.substr(0, 4) != "vllm" || pool.engine.kind == "vllm") continue;
+    node.fail(fmt::format("{} reads the signals of vLLM, and pool {} runs {}", name, pool.name, pool.engine.kind));
+  }
+  return std::string(name);
 }
 
 /// A pool without a weight has weight zero. Each model must keep a pool that takes its traffic, and where prefill and
@@ -40,13 +51,13 @@ const std::vector<std::string>& later_gateway_keys() {
 }
 
 /// `pool: {policy: X}` or an entry of `pools`.
-std::optional<std::string> load_pool_routing(const YamlNode& node) {
+std::optional<std::string> load_pool_routing(const YamlNode& node, Pools pools) {
   MappingReader reader(node);
   const auto policy = reader.optional("policy");
   reader.not_modelled_yet({"config", "weights"});
   reader.finish();
   if (!policy) return std::nullopt;
-  return load_policy(*policy);
+  return load_policy(*policy, pools);
 }
 
 }  // namespace
@@ -55,10 +66,10 @@ RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& po
   RoutingEntry routing;
   std::string pool_policy = routing.gateway_policy;
   MappingReader reader(node);
-  if (const auto both = reader.optional("policy")) routing.gateway_policy = pool_policy = load_policy(*both);
+  if (const auto both = reader.optional("policy")) routing.gateway_policy = pool_policy = load_policy(*both, pools);
   if (const auto gateway = reader.optional("gateway")) {
     MappingReader parts(*gateway);
-    if (const auto policy = parts.optional("policy")) routing.gateway_policy = load_policy(*policy);
+    if (const auto policy = parts.optional("policy")) routing.gateway_policy = load_policy(*policy, pools);
     if (const auto weights = parts.optional("weights")) routing.gateway_weights = load_weights(*weights, pools);
     parts.not_modelled_yet(later_gateway_keys());
     parts.finish();
@@ -67,13 +78,13 @@ RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& po
                         "only the policy weighted reads weights, and the policy is " + routing.gateway_policy);
     }
   }
-  if (const auto pool = reader.optional("pool")) pool_policy = load_pool_routing(*pool).value_or(pool_policy);
+  if (const auto pool = reader.optional("pool")) pool_policy = load_pool_routing(*pool, pools).value_or(pool_policy);
   routing.pool_policies.assign(pools.size(), pool_policy);
   if (const auto each = reader.optional("pools")) {
     MappingReader parts(*each);
     for (std::size_t i = 0; i < pools.size(); ++i) {
       const auto entry = parts.optional(pools[i].name);
-      if (entry) routing.pool_policies[i] = load_pool_routing(*entry).value_or(pool_policy);
+      if (entry) routing.pool_policies[i] = load_pool_routing(*entry, Pools(pools).subspan(i, 1)).value_or(pool_policy);
     }
     parts.finish();
   }

@@ -44,6 +44,12 @@ void write_curves(YamlWriter& yaml, const RooflineOptions& roofline) {
   yaml.value("link_latency", to_text(roofline.link_latency));
   yaml.value("host_base", to_text(roofline.host_base));
   yaml.value("host_per_request", to_text(roofline.host_per_request));
+  yaml.value("host_overlap", argument::flag_text(roofline.host_overlap));
+  if (roofline.expert_skew) {
+    yaml.value("expert_skew", number_text(*roofline.expert_skew));
+  } else {
+    yaml.value("expert_imbalance", number_text(roofline.expert_imbalance));
+  }
   yaml.value("compute", roofline.compute ? name(*roofline.compute) : "auto");
   yaml.close();
   yaml.close();
@@ -78,7 +84,8 @@ void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode) {
   yaml.text("name", pool.name);
   yaml.value("role", name(pool.role));
   write_figures(yaml, pool.accelerator);
-  yaml.value("layout", fmt::format("{{tp: {}, pp: {}}}", pool.layout.tp, pool.layout.pp));
+  const Layout& layout = pool.layout;
+  yaml.value("layout", fmt::format("{{tp: {}, pp: {}, dp: {}, ep: {}}}", layout.tp, layout.pp, layout.dp, layout.ep));
   yaml.value("replicas", std::to_string(pool.replicas));
   write_engine(yaml, pool, mode);
   std::visit([&](const auto& curves) { write_curves(yaml, curves); }, pool.curves);

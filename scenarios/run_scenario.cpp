@@ -20,7 +20,7 @@ ResultsHeader header_of(const RunFacts& facts) {
   for (const ClassSpec& cls : facts.classes) header.classes.push_back(cls.name);
   for (const PoolFacts& pool : facts.pools) {
     header.pools.push_back(pool.name);
-    header.replicas.push_back(static_cast<std::int32_t>(pool.replicas));
+    header.replicas.push_back(static_cast<std::int32_t>(pool.replicas * pool.ranks));
   }
   return header;
 }

@@ -77,6 +77,7 @@ ReplicaReport sum(const std::vector<const ReplicaReport*>& replicas) {
     total.leaps += r->leaps;
     total.extrapolated_steps += r->extrapolated_steps;
     total.busy += r->busy;
+    total.stage_work += r->stage_work;
     total.scheduled_tokens += r->scheduled_tokens;
     total.running_steps += r->running_steps;
     total.running_max = std::max(total.running_max, r->running_max);
@@ -106,6 +107,7 @@ ReplicaUse use(const ReplicaReport& r, double replica_nanoseconds) {
   u.steps = r.steps;
   u.leaps = r.leaps;
   u.busy_share = quotient(r.busy, replica_nanoseconds).value_or(0);
+  if (r.stage_work > 0) u.bubble_share = 1 - quotient(r.stage_work, r.busy).value_or(1);
   u.mean_batch = quotient(r.running_steps, r.steps);
   u.running_max = r.running_max;
   u.waiting_max = r.waiting_max;
@@ -139,7 +141,12 @@ PoolSummary summarise_pool(PoolId id, const Report& report, const RunFacts& fact
   for (const ReplicaReport& replica : report.replicas) {
     if (replica.pool == id) replicas.push_back(&replica);
   }
-  for (const ReplicaReport* replica : replicas) pool.replicas.push_back(use(*replica, whole_run));
+  const auto ranks = static_cast<std::size_t>(pool.facts.ranks);
+  for (std::size_t first = 0; first < replicas.size(); first += ranks) {
+    const auto begin = replicas.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::vector<const ReplicaReport*> group(begin, begin + static_cast<std::ptrdiff_t>(ranks));
+    pool.replicas.push_back(use(sum(group), whole_run * static_cast<double>(ranks)));
+  }
   pool.use = use(sum(replicas), whole_run * static_cast<double>(replicas.size()));
   return pool;
 }

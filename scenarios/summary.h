@@ -23,6 +23,7 @@ struct PoolFacts {
   std::string accelerator;
   std::string engine;  ///< kind and version
   std::int64_t replicas = 1;
+  std::int64_t ranks = 1;  ///< data-parallel, of a replica
   std::int64_t devices_per_replica = 1;
   std::optional<DollarsPerHour> price_per_device;
   std::string curve;            ///< its provenance
@@ -80,7 +81,8 @@ struct ReplicaUse {
   std::uint64_t completed = 0;
   std::uint64_t steps = 0;
   std::uint64_t leaps = 0;
-  double busy_share = 0;  ///< of the time from the first arrival to the last end
+  double busy_share = 0;               ///< of the time from the first arrival to the last end
+  std::optional<double> bubble_share;  ///< of the busy time: for how much of it an average stage of a pipeline is idle
   std::optional<double> mean_batch;
   std::int64_t running_max = 0;
   std::int64_t waiting_max = 0;

@@ -146,29 +146,31 @@ Json model_json(const GroupSummary& model) {
 }
 
 Json use_json(const ReplicaUse& u) {
-  return {{"requests", u.requests},
-          {"completed", u.completed},
-          {"busy_share", u.busy_share},
-          {"mean_batch", or_null(u.mean_batch)},
-          {"max_running", u.running_max},
-          {"max_waiting", u.waiting_max},
-          {"kv_use_mean", or_null(u.kv_use_mean)},
-          {"kv_use_max", or_null(u.kv_use_max)},
-          {"preemptions", u.preemptions},
-          {"scheduled_tokens", u.scheduled_tokens},
-          {"recomputed_tokens", u.recomputed_tokens},
-          {"recompute_tax", or_null(u.recompute_tax)},
-          {"prefix_query_tokens", u.prefix_query_tokens},
-          {"prefix_hit_tokens", u.prefix_hit_tokens},
-          {"prefix_hit_rate", or_null(u.prefix_hit_rate)},
-          {"padded_tokens", u.padded_tokens},
-          {"padding_waste", or_null(u.padding_waste)},
-          {"wasted_tokens", u.wasted_tokens},
-          {"compiled_programs", u.compiled_programs},
-          {"steps", u.steps},
-          {"leaps", u.leaps},
-          {"extrapolated_step_share", or_null(u.extrapolated_step_share)},
-          {"stalled", u.stalled}};
+  Json json = {{"requests", u.requests},
+               {"completed", u.completed},
+               {"busy_share", u.busy_share},
+               {"mean_batch", or_null(u.mean_batch)},
+               {"max_running", u.running_max},
+               {"max_waiting", u.waiting_max},
+               {"kv_use_mean", or_null(u.kv_use_mean)},
+               {"kv_use_max", or_null(u.kv_use_max)},
+               {"preemptions", u.preemptions},
+               {"scheduled_tokens", u.scheduled_tokens},
+               {"recomputed_tokens", u.recomputed_tokens},
+               {"recompute_tax", or_null(u.recompute_tax)},
+               {"prefix_query_tokens", u.prefix_query_tokens},
+               {"prefix_hit_tokens", u.prefix_hit_tokens},
+               {"prefix_hit_rate", or_null(u.prefix_hit_rate)},
+               {"padded_tokens", u.padded_tokens},
+               {"padding_waste", or_null(u.padding_waste)},
+               {"wasted_tokens", u.wasted_tokens},
+               {"compiled_programs", u.compiled_programs},
+               {"steps", u.steps},
+               {"leaps", u.leaps},
+               {"extrapolated_step_share", or_null(u.extrapolated_step_share)},
+               {"stalled", u.stalled}};
+  if (u.bubble_share) json["pipeline_bubble_share"] = *u.bubble_share;
+  return json;
 }
 
 struct FigureOf {

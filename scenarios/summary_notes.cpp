@@ -123,6 +123,11 @@ void add_notes(const Summary& s, std::vector<Note>& notes) {
     note(fmt::format("Pool {}: {} of what it computed only filled shapes.", pool.facts.name,
                      human_share(*pool.use.padding_waste)));
   }
+  for (const PoolSummary& pool : s.pools) {
+    if (!pool.use.bubble_share) continue;
+    note(fmt::format("Pool {}: a pipeline stage stands idle for {} of the time of a step, on average (the bubble).",
+                     pool.facts.name, human_share(*pool.use.bubble_share)));
+  }
   if (s.skipped_rows > 0) {
     note(fmt::format("{} left out of the workload: not usable.", was(s.skipped_rows, "row")));
   }

@@ -20,10 +20,10 @@ std::vector<std::unique_ptr<Replica>> make_replicas(const SimulationSpec& spec, 
                                                     const std::vector<std::vector<Histogram*>>& gaps) {
   std::vector<std::unique_ptr<Replica>> replicas;
   std::size_t total = 0;
-  for (const PoolSpec& pool : spec.pools) total += static_cast<std::size_t>(pool.replicas);
+  for (const PoolSpec& pool : spec.pools) total += static_cast<std::size_t>(pool.replicas * pool.ranks);
   replicas.reserve(total);
   for (std::size_t p = 0; p < spec.pools.size(); ++p) {
-    for (std::int32_t r = 0; r < spec.pools[p].replicas; ++r) {
+    for (std::int32_t r = 0; r < spec.pools[p].replicas * spec.pools[p].ranks; ++r) {
       const auto slot = static_cast<std::uint32_t>(replicas.size());
       replicas.push_back(make_replica(slot, PoolId(p), spec.pools[p], spec.stepwise, table, gaps[p]));
     }
@@ -131,7 +131,7 @@ void Engine::send(Arrival& arrival, SourceId source) {
   clients_[source.value].sent();
 
   if (!fit_to_contract(id)) return refuse(id, Reason::kContextLimit);
-  const Router::Choice choice = router_.route(r.model, r.prompt_tokens, r.output_target);
+  const Router::Choice choice = router_.route(r.model, r.prompt_tokens, r.output_target, now_);
   if (choice.refused != Reason::kNone) return refuse(id, choice.refused);
   r.pool = choice.pool;
   r.replica = choice.replica;

@@ -15,8 +15,9 @@
 
 namespace poolcast {
 
-/// One engine instance on the devices of its layout, as the simulation sees it. It has at most one event in the queue,
-/// in its own slot: the end of work in progress, or the start of the next step.
+/// One engine instance on the devices of its layout (of one data-parallel rank, where it has several), as the
+/// simulation sees it. It has at most one event in the queue, in its own slot: the end of work in progress, or the
+/// start of the next step.
 class Replica {
  public:
   virtual ~Replica() = default;
@@ -40,6 +41,11 @@ class Replica {
 
   virtual std::int64_t waiting() const = 0;
   virtual std::int64_t running() const = 0;
+  /// Share of the KV memory in use by the step in progress, or by the last one. Reading it changes nothing.
+  virtual double kv_usage(SimTime now) const {
+    (void)now;
+    return 0;
+  }
   /// Whether it takes no more requests (PoolSpec::max_pending_requests).
   virtual bool full() const = 0;
   /// Preemptions since a request last left: the sign of a livelock.

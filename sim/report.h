@@ -58,8 +58,9 @@ struct ReplicaReport {
   std::uint64_t steps = 0;
   std::uint64_t decode_steps = 0;  ///< of those, decode only
   std::uint64_t extrapolated_steps = 0;
-  std::int64_t instances = 1;         ///< that run batches side by side (triton, session)
-  SimTime busy = 0;                   ///< ns in which a step ran; the mean over its instances
+  std::int64_t instances = 1;  ///< that run batches side by side (triton, session)
+  SimTime busy = 0;            ///< ns in which a step ran; the mean over its instances
+  SimTime stage_work = 0;      ///< pipeline: of `busy`, for how long an average stage worked; the rest is the bubble
   std::int64_t scheduled_tokens = 0;  ///< tokens computed, recomputed ones included
   std::int64_t wasted_tokens = 0;     ///< computed beside those, for requests that had ended already
   std::int64_t padded_tokens = 0;     ///< computed beside those, to fill a shape: what padding wastes

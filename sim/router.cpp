@@ -16,24 +16,51 @@ Router::Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Rep
     prefill_gateway_.push_back(make_policy(spec.routing.gateway.name, spec.seed, "gateway/prefill/" + model.name));
   }
   std::uint32_t first = 0;
+  std::vector<std::uint32_t> pools = {0};
   for (std::size_t p = 0; p < spec.pools.size(); ++p) {
     const PoolSpec& pool = spec.pools[p];
-    const auto size = static_cast<std::size_t>(pool.replicas);
+    const auto size = static_cast<std::uint32_t>(pool.replicas), ranks = static_cast<std::uint32_t>(pool.ranks);
     PoolSide side;
     side.first_replica = first;
+    side.ranks = ranks;
     side.policy = make_policy(spec.routing.pool[p].name, spec.seed, "pool/" + pool.name);
     side.load.assign(size, 0);
     side.weight.assign(size, 1.0);
-    for (std::uint32_t r = 0; r < size; ++r) side.everyone.push_back(r);
+    std::vector<std::uint32_t> borders = {first};
+    for (std::uint32_t r = 0; r < size; ++r) {
+      side.everyone.push_back(r);
+      borders.push_back(first + (r + 1) * ranks);
+      if (ranks > 1) side.groups.push_back(make_group(spec, pool, r, borders[r]));
+    }
+    side.signals = std::make_unique<EngineSignals>(*this, std::move(borders));
+    while (ranks > 1 && all_.size() < ranks) {
+      all_.push_back(static_cast<std::uint32_t>(all_.size()));
+      even_.push_back(1);
+    }
     pools_.push_back(std::move(side));
     pool_load_.push_back(0);
     const auto& weights = spec.routing.gateway.weights;
     pool_weight_.push_back(weights.empty() ? static_cast<double>(pool.replicas) : weights[p]);
-    first += static_cast<std::uint32_t>(size);
+    first += size * ranks;
+    pools.push_back(first);
   }
+  pool_signals_ = std::make_unique<EngineSignals>(*this, std::move(pools));
 }
 
-Router::Choice Router::route(ModelId model, std::int64_t prompt, std::int64_t output) {
+Router::Group Router::make_group(const SimulationSpec& spec, const PoolSpec& pool, std::uint32_t replica,
+                                 std::uint32_t first) const {
+  Group group;
+  const std::string stream = "ranks/" + pool.name + "/" + std::to_string(replica);
+  group.policy = make_policy(pool.balancer.name, spec.seed, stream);
+  std::vector<std::uint32_t> borders;
+  for (std::int32_t rank = 0; rank <= pool.ranks; ++rank) borders.push_back(first + static_cast<std::uint32_t>(rank));
+  group.load.assign(static_cast<std::size_t>(pool.ranks), 0);
+  group.signals = std::make_unique<EngineSignals>(*this, std::move(borders));
+  return group;
+}
+
+Router::Choice Router::route(ModelId model, std::int64_t prompt, std::int64_t output, SimTime now) {
+  now_ = now;
   const ModelSpec& spec = spec_.models[model.value];
   Choice choice;
   choice.refused = choose_pool(spec, false, *gateway_[model.value], prompt, output, choice.pool);
@@ -64,7 +91,7 @@ Reason Router::choose_pool(const ModelSpec& model, bool prefill, Policy& policy,
     }
   }
   if (open_.empty()) return refused;
-  chosen = PoolId(policy.choose({pool_load_, pool_weight_, open_}));
+  chosen = PoolId(policy.choose({pool_load_, pool_weight_, open_, pool_signals_.get()}));
   return Reason::kNone;
 }
 
@@ -74,12 +101,20 @@ Reason Router::refusal(const ImplementationSpec& implementation, std::int64_t pr
   return poolcast::refusal(spec_.pools[implementation.pool.value].engine, prompt, output);
 }
 
+/// Whether a replica takes no more requests; ranks count together.
+bool Router::full(PoolId pool, std::uint32_t replica) const {
+  const PoolSide& side = pools_[pool.value];
+  if (side.ranks == 1) return replicas_[side.first_replica + replica]->full();
+  const PoolSpec& spec = spec_.pools[pool.value];
+  const std::int64_t waiting = side.signals->waiting(replica);
+  if (waiting != spec.max_pending_requests) return waiting > spec.max_pending_requests;
+  return waiting + side.signals->running(replica) >= max_running(spec.engine) * spec.ranks;
+}
+
 bool Router::has_room(PoolId pool) const {
   if (spec_.pools[pool.value].max_pending_requests == INT64_MAX) return true;
-  const PoolSide& side = pools_[pool.value];
-  const auto first = replicas_.begin() + side.first_replica;
-  return std::any_of(first, first + static_cast<std::ptrdiff_t>(side.load.size()),
-                     [](const std::unique_ptr<Replica>& r) { return !r->full(); });
+  const auto& everyone = pools_[pool.value].everyone;
+  return std::any_of(everyone.begin(), everyone.end(), [&](std::uint32_t r) { return !full(pool, r); });
 }
 
 ReplicaId Router::choose_replica(PoolId pool) {
@@ -88,17 +123,48 @@ ReplicaId Router::choose_replica(PoolId pool) {
   if (spec_.pools[pool.value].max_pending_requests != INT64_MAX) {
     open_.clear();
     for (const std::uint32_t r : side.everyone) {
-      if (!replicas_[side.first_replica + r]->full()) open_.push_back(r);
+      if (!full(pool, r)) open_.push_back(r);
     }
     open = open_;
   }
-  return ReplicaId(side.first_replica + side.policy->choose({side.load, side.weight, open}));
+  const std::uint32_t replica = side.policy->choose({side.load, side.weight, open, side.signals.get()});
+  const std::uint32_t rank = side.ranks == 1 ? 0 : choose_rank(side.groups[replica]);
+  return ReplicaId(side.first_replica + replica * side.ranks + rank);
 }
 
-void Router::change_load(PoolId pool, ReplicaId replica, std::int64_t by) {
+std::uint32_t Router::choose_rank(Group& group) {
+  const std::size_t ranks = group.load.size();
+  return group.policy->choose(
+      {group.load, std::span(even_).first(ranks), std::span(all_).first(ranks), group.signals.get()});
+}
+
+void Router::change_load(PoolId pool, ReplicaId engine, std::int64_t by) {
   PoolSide& side = pools_[pool.value];
-  side.load[replica.value - side.first_replica] += by;
+  const std::uint32_t place = engine.value - side.first_replica;
+  side.load[place / side.ranks] += by;
+  if (side.ranks > 1) side.groups[place / side.ranks].load[place % side.ranks] += by;
   pool_load_[pool.value] += by;
+}
+
+// ---------------------------------------------------------------- signals
+
+std::int64_t Router::EngineSignals::waiting(std::uint32_t index) const {
+  std::int64_t sum = 0;
+  for (std::uint32_t r = borders_[index]; r < borders_[index + 1]; ++r) sum += router_.replicas_[r]->waiting();
+  return sum;
+}
+
+std::int64_t Router::EngineSignals::running(std::uint32_t index) const {
+  std::int64_t sum = 0;
+  for (std::uint32_t r = borders_[index]; r < borders_[index + 1]; ++r) sum += router_.replicas_[r]->running();
+  return sum;
+}
+
+double Router::EngineSignals::kv_usage(std::uint32_t index) const {
+  double sum = 0;
+  for (std::uint32_t r = borders_[index]; r < borders_[index + 1]; ++r)
+    sum += router_.replicas_[r]->kv_usage(router_.now_);
+  return sum / static_cast<double>(borders_[index + 1] - borders_[index]);
 }
 
 }  // namespace poolcast

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/policies/policy.h"
@@ -12,8 +13,9 @@
 
 namespace poolcast {
 
-/// The two levels of routing: the gateway chooses a pool among those that may serve the request, the pool's policy
-/// chooses a replica. Keeps the loads that the policies look at.
+/// The levels of routing: the gateway chooses a pool among those that may serve the request, the pool's policy chooses
+/// a replica, and where that has data-parallel ranks its own balancer one of them. Keeps the loads that the policies
+/// look at.
 class Router {
  public:
   /// `replicas` are in order of their pools; it and `spec` outlive the router.
@@ -27,14 +29,36 @@ class Router {
     Reason refused = Reason::kNone;  ///< why there is none
   };
   /// `prompt` + `output` tokens of a request for `model`.
-  Choice route(ModelId model, std::int64_t prompt, std::int64_t output);
+  Choice route(ModelId model, std::int64_t prompt, std::int64_t output, SimTime now);
 
   void added(PoolId pool, ReplicaId replica) { change_load(pool, replica, +1); }
   void removed(PoolId pool, ReplicaId replica) { change_load(pool, replica, -1); }
 
  private:
+  /// Of candidates that are ranges of engines: candidate i has those from borders[i] to before borders[i + 1].
+  class EngineSignals : public Signals {
+   public:
+    EngineSignals(const Router& router, std::vector<std::uint32_t> borders)
+        : router_(router), borders_(std::move(borders)) {}
+    std::int64_t waiting(std::uint32_t index) const override;
+    std::int64_t running(std::uint32_t index) const override;
+    double kv_usage(std::uint32_t index) const override;
+
+   private:
+    const Router& router_;
+    std::vector<std::uint32_t> borders_;
+  };
+  /// The ranks of a replica.
+  struct Group {
+    std::unique_ptr<Policy> policy;
+    std::vector<std::int64_t> load;
+    std::unique_ptr<EngineSignals> signals;
+  };
   struct PoolSide {
     std::uint32_t first_replica = 0;
+    std::uint32_t ranks = 1;
+    std::vector<Group> groups;  ///< by replica; empty with one rank
+    std::unique_ptr<EngineSignals> signals;
     std::unique_ptr<Policy> policy;
     std::vector<std::int64_t> load;  ///< by replica within the pool
     std::vector<double> weight;
@@ -44,8 +68,11 @@ class Router {
   Reason choose_pool(const ModelSpec& model, bool prefill, Policy& policy, std::int64_t prompt, std::int64_t output,
                      PoolId& chosen);
   Reason refusal(const ImplementationSpec& implementation, std::int64_t prompt, std::int64_t output) const;
+  bool full(PoolId pool, std::uint32_t replica) const;
   bool has_room(PoolId pool) const;
-  void change_load(PoolId pool, ReplicaId replica, std::int64_t by);
+  Group make_group(const SimulationSpec& spec, const PoolSpec& pool, std::uint32_t replica, std::uint32_t first) const;
+  std::uint32_t choose_rank(Group& group);
+  void change_load(PoolId pool, ReplicaId engine, std::int64_t by);
   ReplicaId choose_replica(PoolId pool);
 
   const SimulationSpec& spec_;
@@ -55,7 +82,11 @@ class Router {
   std::vector<std::int64_t> pool_load_;
   std::vector<double> pool_weight_;
   std::vector<PoolSide> pools_;
+  std::unique_ptr<EngineSignals> pool_signals_;
+  std::vector<double> even_;         ///< weights of ranks
+  std::vector<std::uint32_t> all_;   ///< 0, 1, 2, …
   std::vector<std::uint32_t> open_;  ///< scratch
+  SimTime now_ = 0;
 };
 
 }  // namespace poolcast

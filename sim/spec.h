@@ -65,6 +65,12 @@ struct ModelSpec {
 /// another, which computes the last token of the prompt again and all others (vLLM with a KV connector that pulls).
 enum class PoolRole : std::uint8_t { kBoth, kPrefill, kDecode };
 
+/// A routing policy by its registered name; weights are by candidate index, empty for equal.
+struct PolicySpec {
+  std::string name = "round-robin";
+  std::vector<double> weights;
+};
+
 class StepExecutor;
 
 struct PoolSpec {
@@ -73,21 +79,17 @@ struct PoolSpec {
   std::uint32_t node = 0;         ///< its place in the topology
   double kv_bytes_per_token = 0;  ///< prefill: of all layers and heads, what moves for a token
   std::int32_t replicas = 1;
-  std::int32_t devices_per_replica = 1;
+  std::int32_t ranks = 1;  ///< data-parallel ranks of a replica: engines that each have a ReplicaId, one after another
+  std::int32_t devices_per_replica = 1;  ///< of all ranks
   std::shared_ptr<const StepCurve> curve;
   std::shared_ptr<StepExecutor> executor;  ///< runs the steps on a device (one replica); null: the curve tells
   EngineArgs engine;
+  PolicySpec balancer{"vllm-dplb", {}};  ///< chooses the rank within a replica
   std::int64_t max_pending_requests =
       INT64_MAX;                     ///< per replica; one more may come while a running slot is free for it
   DollarsPerHour price_per_replica;  ///< all its devices and its share of the host
 
   VllmArgs& vllm() { return std::get<VllmArgs>(engine); }  ///< only where the engine is of this kind
-};
-
-/// A routing policy by its registered name; weights are by candidate index, empty for equal.
-struct PolicySpec {
-  std::string name = "round-robin";
-  std::vector<double> weights;
 };
 
 struct RoutingSpec {

@@ -29,6 +29,14 @@ const ReplicaReport& StepReplica::report() {
   return report_;
 }
 
+double StepReplica::kv_usage(SimTime now) const {
+  const std::int64_t usable = report_.kv_blocks_usable;
+  if (usable == 0) return 0;
+  std::int64_t used = usable - scheduler_->free_blocks();
+  if (steps_in_flight_ > 1) used += scheduler_->opened_by(begun_by(now));
+  return static_cast<double>(used) / static_cast<double>(usable);
+}
+
 bool StepReplica::full() const {
   const std::int64_t limit = pool_.max_pending_requests;
   if (waiting() != limit) return waiting() > limit;
@@ -93,9 +101,9 @@ bool StepReplica::abort(RequestId id, SimTime now, EventQueue& events) {
   return false;
 }
 
-/// Shortens the leap in progress to the first step boundary at or after `now`; after it, where the step that starts at
+/// Steps of the leap in progress up to the first boundary at or after `now`; after it, where the step that starts at
 /// `now` has been planned by now.
-void StepReplica::cut(SimTime now, EventQueue& events) {
+std::int64_t StepReplica::begun_by(SimTime now) const {
   std::int64_t low = 1, high = steps_in_flight_;
   while (low < high) {
     const std::int64_t middle = low + (high - low) / 2;
@@ -105,6 +113,12 @@ void StepReplica::cut(SimTime now, EventQueue& events) {
       low = middle + 1;
     }
   }
+  return low;
+}
+
+/// Shortens the leap in progress to that boundary.
+void StepReplica::cut(SimTime now, EventQueue& events) {
+  const std::int64_t low = begun_by(now);
   if (low == steps_in_flight_) return;
   steps_in_flight_ = low;
   events.set(slot_, step_end(composition_.steps + low), Phase::kStepEnd);
@@ -164,6 +178,7 @@ Seconds StepReplica::step_time(const StepPlan& plan) {
   if (pool_.executor) return pool_.executor->run(rows_.spell_out(plan, scheduler_->decodes()));
   const StepShape shape = shape_of(plan);
   in_range_ = pool_.curve->in_range(shape);
+  if (const StepCurve* const busy = pool_.curve->busy()) work_ = to_sim_time(busy->step(shape));
   return pool_.curve->step(shape);
 }
 
@@ -204,6 +219,11 @@ void StepReplica::plan_decode_run(const StepPlan& plan, SimTime now) {
     c.first_s = line.base_s + line.slope_s_per_token * static_cast<double>(plan.decode_context);
     c.growth_s = line.slope_s_per_token * static_cast<double>(plan.decode_requests);
     c.last_context = line.last_context;
+    if (const StepCurve* const busy = pool_.curve->busy()) {
+      const DecodeLine work = busy->decode_line(plan.decode_requests, plan.decode_context);
+      c.first_work_s = work.at(plan.decode_context);
+      c.growth_work_s = work.slope_s_per_token * static_cast<double>(plan.decode_requests);
+    }
     in_range_ = pool_.curve->in_range(shape_of(plan));
   }
   const bool single = stepwise_ || !lagging_.empty();
@@ -219,6 +239,12 @@ SimTime StepReplica::step_end(std::int64_t step) const {
 
 SimTime StepReplica::step_gap(std::int64_t step) const {
   return to_sim_time(Seconds(composition_.first_s + static_cast<double>(step - 1) * composition_.growth_s));
+}
+
+SimTime StepReplica::work_end(std::int64_t step) const {
+  const auto n = static_cast<double>(step);
+  const double pairs = static_cast<double>(step * (step - 1) / 2);
+  return to_sim_time(Seconds(n * composition_.first_work_s + pairs * composition_.growth_work_s));
 }
 
 /// The executor may let go of its KV.
@@ -310,6 +336,10 @@ void StepReplica::count_steps(const StepPlan& plan, const StepOutcome& outcome, 
   if (!in_range_) r.extrapolated_steps += static_cast<std::uint64_t>(steps);
   r.leaps += steps > 1;
   r.busy += now - step_start_;
+  if (pool_.curve->busy() != nullptr) {
+    const Composition& c = composition_;
+    r.stage_work += c.active ? work_end(c.steps + steps) - work_end(c.steps) : work_;
+  }
   r.scheduled_tokens += (plan.tokens - plan.wasted) * steps;
   r.wasted_tokens += plan.wasted * steps;
   if (plan.padding.tokens > 0) r.padded_tokens += (plan.padding.tokens - plan.tokens) * steps;

@@ -33,6 +33,7 @@ class StepReplica final : public Replica {
 
   std::int64_t waiting() const override { return scheduler_->waiting(); }
   std::int64_t running() const override { return scheduler_->running(); }
+  double kv_usage(SimTime now) const override;
   bool full() const override;
   std::int64_t barren_preemptions() const override { return barren_preemptions_; }
   const ReplicaReport& report() override;
@@ -43,9 +44,11 @@ class StepReplica final : public Replica {
   struct Composition {
     bool active = false;
     SimTime start = 0;
-    std::int64_t steps = 0;  ///< ended so far
-    double first_s = 0;      ///< duration of its first step
-    double growth_s = 0;     ///< by which each step is longer than the one before
+    std::int64_t steps = 0;   ///< ended so far
+    double first_s = 0;       ///< duration of its first step
+    double growth_s = 0;      ///< by which each step is longer than the one before
+    double first_work_s = 0;  ///< pipeline: the same two figures for the work of an average stage
+    double growth_work_s = 0;
     Tokens last_context = 0;
     std::uint64_t version = 0;
     Padding padding;
@@ -53,6 +56,8 @@ class StepReplica final : public Replica {
 
   SimTime step_end(std::int64_t step) const;  ///< end of step `step` of the composition, from 1
   SimTime step_gap(std::int64_t step) const;  ///< duration of that step
+  SimTime work_end(std::int64_t step) const;  ///< work of an average stage in the first `step` steps of the composition
+  std::int64_t begun_by(SimTime now) const;
   static StepShape shape_of(const StepPlan& plan);
   DecodeLine decode_line(const StepPlan& plan) const;
   void plan_step();
@@ -85,12 +90,13 @@ class StepReplica final : public Replica {
   const std::vector<Histogram*>& gaps_;
   std::int64_t max_running_;
   std::unique_ptr<Scheduler> scheduler_;
-  StepRows rows_;                   ///< kept only for an executor
+  StepRows rows_;  ///< kept only for an executor
   MessageMeter messages_;
   bool ahead_;                      ///< a step is planned when the one before it ends, not at an event of its own
   const StepPlan* plan_ = nullptr;  ///< of the step in progress
   Composition composition_;
   bool in_range_ = true;  ///< of the step in progress; the same for all steps of a composition
+  SimTime work_ = 0;      ///< pipeline: of an average stage in the step in progress, where it belongs to no composition
   SimTime step_start_ = 0;
   std::int64_t steps_in_flight_ = 0;  ///< 0: idle
   std::vector<RequestId> lagging_;    ///< decoding requests that got no token in the last step

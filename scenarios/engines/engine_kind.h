@@ -43,6 +43,7 @@ struct EngineSite {
   const Layout& layout;
   Task task = Task::kGenerate;
   std::int64_t passes = 1;  ///< of an image
+  bool experts = false;     ///< whether the model has any
   YamlNode args;            ///< for messages
 };
 
@@ -71,7 +72,8 @@ struct EngineKind {
   std::vector<HeavyArgument> heavy;
   std::vector<std::pair<std::string_view, std::string_view>> aliases;  ///< other spelling, name
   std::vector<std::string_view> groups;  ///< mappings in which the engine's own files put some of the arguments
-  std::string_view tensor_parallel, pipeline_parallel;  ///< arguments that repeat the pool's layout
+  /// Arguments that repeat the pool's layout; the last one is a flag that says that ep is tp * dp.
+  std::string_view tensor_parallel, pipeline_parallel, data_parallel, expert_parallel, expert_parallel_flag;
   std::vector<Task> tasks;
 
   std::string_view context_argument;                         ///< the longest sequence; by default the model's
@@ -89,6 +91,12 @@ struct EngineKind {
   std::vector<NativeFigure> native;
   SignalNames signals;
   std::vector<std::string_view> left_out;  ///< what the model of this engine leaves out: its fidelity
+
+  // Layouts with pp or dp above 1; null: not modelled for this kind.
+  void (*widen)(EngineArgs&, std::int64_t stages) = nullptr;      ///< limits of one micro-batch become those of a round
+  std::string_view (*balancer)(const EngineSettings&) = nullptr;  ///< policy that chooses a rank
+  /// Sizes of the CUDA graphs; null: decode batches are not padded.
+  std::vector<std::int64_t> (*capture_sizes)(const EngineSettings&) = nullptr;
 
   const EngineArgument* find(std::string_view argument) const;  ///< null when not followed
   /// Dashes become underscores, aliases their name. An alias may hold for one group only: "group.argument".

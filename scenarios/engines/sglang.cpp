@@ -111,7 +111,6 @@ EngineKind sglang_kind() {
                 {"lora_paths"},
                 {"enable_dp_attention"},
                 {"dp_size", "1"},
-                {"ep_size", "1"},
                 {"num_continuous_decode_steps", "1"},
                 {"cpu_offload_gb"},
                 {"max_queued_requests"}};
@@ -122,6 +121,7 @@ EngineKind sglang_kind() {
                   {"data_parallel_size", "dp_size"}};
   kind.tensor_parallel = "tp_size";
   kind.pipeline_parallel = "pp_size";
+  kind.expert_parallel = "ep_size";
   kind.tasks = {Task::kGenerate, Task::kEmbed};
   kind.context_argument = "context_length";
   kind.context = [](EngineArgs& args) -> std::int64_t& { return of(args).context_length; };

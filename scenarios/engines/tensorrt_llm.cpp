@@ -48,6 +48,15 @@ KvRule kv_rule() {
   return rule;
 }
 
+/// A round has the budget of all its micro-batches, but a prompt that is not cut must fit into one of them.
+void check(const EngineSettings& settings, const EngineSite& site) {
+  const TensorrtLlmArgs& args = of(settings.args);
+  if (site.layout.pp == 1 || args.enable_chunked_prefill || args.max_num_tokens >= args.max_seq_len) return;
+  site.args.fail(fmt::format(
+      "with pp above 1 and without chunked prefill max_num_tokens ({}) must be at least max_seq_len ({}) here",
+      args.max_num_tokens, args.max_seq_len));
+}
+
 void finish(EngineSettings& settings, const EngineSite& site) {
   if (of(settings.args).num_blocks < 1) {
     site.args.fail(fmt::format("max_tokens ({}) is less than one block of {} tokens", settings.stated_kv.value_or(0),
@@ -62,19 +71,25 @@ EngineKind tensorrt_llm_kind() {
   kind.name = "tensorrt-llm";
   kind.blank = [] { return EngineArgs(TensorrtLlmArgs{}); };
   kind.arguments = arguments();
-  kind.heavy = {{"speculative_config"},      {"host_cache_size"},          {"max_beam_width", "1"},
-                {"use_kv_cache_manager_v2"}, {"enable_attention_dp"},      {"lora_config"},
-                {"batch_wait_timeout_ms"},   {"cache_transceiver_config"}, {"moe_expert_parallel_size", "1"}};
+  kind.heavy = {{"speculative_config"},  {"host_cache_size"}, {"max_beam_width", "1"},   {"use_kv_cache_manager_v2"},
+                {"enable_attention_dp"}, {"lora_config"},     {"batch_wait_timeout_ms"}, {"cache_transceiver_config"}};
   kind.aliases = {{"kv_cache_config.dtype", "kv_cache_dtype"}};
   kind.groups = {"kv_cache_config", "scheduler_config"};
   kind.tensor_parallel = "tensor_parallel_size";
   kind.pipeline_parallel = "pipeline_parallel_size";
+  kind.expert_parallel = "moe_expert_parallel_size";
   kind.tasks = {Task::kGenerate};
   kind.context_argument = "max_seq_len";
   kind.context = [](EngineArgs& args) -> std::int64_t& { return of(args).max_seq_len; };
   kind.step_tokens = [](const EngineArgs& args) { return of(args).max_num_tokens; };
   kind.kv = kv_rule();
+  kind.check = check;
   kind.finish = finish;
+  // A batch of its own for each stage, each with both limits.
+  kind.widen = [](EngineArgs& args, std::int64_t stages) {
+    of(args).max_num_tokens *= stages;
+    of(args).max_batch_size *= stages;
+  };
   kind.native = {{"trtllm_request_success_total", &ReplicaUse::completed},
                  {"trtllm_kv_cache_hit_rate", &ReplicaUse::prefix_hit_rate}};
   kind.signals = {{}, {}, "trtllm_kv_cache_utilization"};

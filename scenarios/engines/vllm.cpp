@@ -34,12 +34,60 @@ std::vector<EngineArgument> arguments() {
           flag("scheduler_reserve_full_isl", &VllmArgs::scheduler_reserve_full_isl),
           flag("enable_prefix_caching", &VllmArgs::enable_prefix_caching),
           watermark(),
-          count("stream_interval", &VllmArgs::stream_interval)};
+          count("stream_interval", &VllmArgs::stream_interval),
+          guide_list("cudagraph_capture_sizes"),
+          guide("max_cudagraph_capture_size", 0),
+          guide_choice("enforce_eager", {"false", "true"}),
+          guide_choice("dp_balancer", {"vllm-dplb", "vllm-dplb-queue"})};
+}
+
+std::int64_t guide_of(const EngineSettings& settings, std::string_view name, std::int64_t fallback) {
+  const auto found = settings.guides.find(name);
+  return found == settings.guides.end() ? fallback : found->second.front();
+}
+
+/// 1, 2, 4, then steps of 8 below 256 and of 16 from there on, unless the sizes are stated.
+std::vector<std::int64_t> capture_sizes(const EngineSettings& settings) {
+  if (guide_of(settings, "enforce_eager", 0) == 1) return {};
+  if (settings.states("cudagraph_capture_sizes")) return settings.guides.find("cudagraph_capture_sizes")->second;
+  const std::int64_t most = guide_of(settings, "max_cudagraph_capture_size", 0);
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t n = 1; n <= most; n += n < 8 ? n : n < 256 ? 8 : 16) sizes.push_back(n);
+  return sizes;
+}
+
+void complete(EngineSettings& settings, const EngineSite& site) {
+  if (!settings.states("cudagraph_capture_sizes")) return;
+  const std::int64_t last = settings.guides["cudagraph_capture_sizes"].back();
+  const std::int64_t most = guide_of(settings, "max_cudagraph_capture_size", last);
+  if (settings.states("max_cudagraph_capture_size") && most != last) {
+    site.args.fail(
+        fmt::format("max_cudagraph_capture_size ({}) must be the last of cudagraph_capture_sizes ({})", most, last));
+  }
+  settings.guides["max_cudagraph_capture_size"] = {last};
+}
+
+void check_layout_of(const EngineSite& site) {
+  const Layout& layout = site.layout;
+  const std::int64_t all = layout.tp * layout.dp;
+  if (!site.experts) return;
+  if (layout.ep != 1 && layout.ep != all) {
+    site.args.fail(fmt::format("vLLM has ep 1, or ep {} (tp * dp) with enable_expert_parallel; the layout has ep {}",
+                               all, layout.ep));
+  }
+  if (layout.dp > 1 && layout.ep == 1) {
+    site.args.fail(
+        fmt::format("with dp above 1 vLLM cuts each expert over all ranks unless enable_expert_parallel is set; that "
+                    "is not modelled "
+                    "yet: the layout needs ep {} (tp * dp)",
+                    all));
+  }
 }
 
 /// SchedulerConfig refuses both.
 void check(const EngineSettings& settings, const EngineSite& site) {
   const VllmArgs& args = of(settings.args);
+  check_layout_of(site);
   if (!args.enable_chunked_prefill && args.max_num_batched_tokens < args.max_model_len) {
     site.args.fail(
         fmt::format("without chunked prefill max_num_batched_tokens ({}) must be at least max_model_len ({})",
@@ -67,29 +115,33 @@ EngineKind vllm_kind() {
                 {"enable_lora"},
                 {"swap_space"},
                 {"decode_context_parallel_size", "1"},
-                {"data_parallel_size", "1"},
                 {"kv_cache_memory_bytes"}};
   kind.aliases = {{"policy", "scheduling_policy"}};
   kind.tensor_parallel = "tensor_parallel_size";
   kind.pipeline_parallel = "pipeline_parallel_size";
+  kind.data_parallel = "data_parallel_size";
+  kind.expert_parallel_flag = "enable_expert_parallel";
   kind.tasks = {Task::kGenerate, Task::kEmbed};
   kind.context_argument = "max_model_len";
   kind.context = [](EngineArgs& args) -> std::int64_t& { return of(args).max_model_len; };
   kind.step_tokens = [](const EngineArgs& args) { return of(args).max_num_batched_tokens; };
   kind.fidelity = [](EngineArgs& args) { return &of(args).fidelity; };
   kind.kv = vllm_kv_rule<VllmArgs>();
+  kind.complete = complete;
   kind.check = check;
+  // Up to pp batches are in flight, each with its own budget; max_num_seqs counts the requests of all of them.
+  kind.widen = [](EngineArgs& args, std::int64_t stages) { of(args).max_num_batched_tokens *= stages; };
+  kind.balancer = [](const EngineSettings& settings) -> std::string_view {
+    return guide_of(settings, "dp_balancer", 0) == 0 ? "vllm-dplb" : "vllm-dplb-queue";
+  };
+  kind.capture_sizes = capture_sizes;
   kind.native = {{"vllm:num_preemptions", &ReplicaUse::preemptions},
                  {"vllm:request_success", &ReplicaUse::completed},
                  {"vllm:prefix_cache_queries", &ReplicaUse::prefix_query_tokens},
                  {"vllm:prefix_cache_hits", &ReplicaUse::prefix_hit_tokens}};
   kind.signals = {"vllm:num_requests_waiting", "vllm:num_requests_running", "vllm:kv_cache_usage_perc"};
-  kind.left_out = {"no async scheduling: finishes and arrivals are seen one step earlier",
-                   "no speculative decoding",
-                   "no encoder inputs",
-                   "no LoRA",
-                   "decode batches are not padded to CUDA graphs",
-                   "host overhead is that of the curve"};
+  kind.left_out = {"no async scheduling: finishes and arrivals are seen one step earlier", "no speculative decoding",
+                   "no encoder inputs", "no LoRA", "host overhead is that of the curve"};
   return kind;
 }
 

@@ -6,11 +6,22 @@
 
 namespace poolcast {
 
+/// What engines publish of themselves, by candidate index, as it stands at this instant. A candidate that has several
+/// engines (a pool, a replica of data-parallel ranks) counts as their sum.
+class Signals {
+ public:
+  virtual ~Signals() = default;
+  virtual std::int64_t waiting(std::uint32_t index) const = 0;
+  virtual std::int64_t running(std::uint32_t index) const = 0;
+  virtual double kv_usage(std::uint32_t index) const = 0;  ///< share of the KV memory in use, the mean over its engines
+};
+
 /// What a policy may look at: candidates by index (pools at the gateway, the replicas of one pool below it).
 struct Candidates {
   std::span<const std::int64_t> load;   ///< requests running and waiting, by index
   std::span<const double> weight;       ///< by index; > 0 except for `weighted`, where 0 means no traffic
   std::span<const std::uint32_t> open;  ///< the indices that may be chosen, ascending; never empty
+  const Signals* signals = nullptr;     ///< null only where there are no engines (tests)
 
   std::size_t size() const { return open.size(); }
   /// Load for its weight: what balancing policies compare.

@@ -9,6 +9,11 @@ const std::vector<PolicyInfo>& policy_table() {
       {"power-of-two", "the less loaded of two distinct candidates drawn at random", make_power_of_two},
       {"random", "any candidate, equally likely", make_random},
       {"round-robin", "each candidate in turn", make_round_robin},
+      {"vllm-dplb", "the fewest requests, waiting ones counting more when KV memory is short; as vLLM chooses a rank",
+       make_vllm_dplb},
+      {"vllm-dplb-queue",
+       "the fewest requests, a waiting one counting as four; as older versions of vLLM choose a rank",
+       make_vllm_dplb_queue},
       {"weighted", "a candidate at random, in proportion to its weight", make_weighted},
   };
   return table;

@@ -28,6 +28,8 @@ std::unique_ptr<Policy> make_least_request(RandomStream random);
 std::unique_ptr<Policy> make_power_of_two(RandomStream random);
 std::unique_ptr<Policy> make_random(RandomStream random);
 std::unique_ptr<Policy> make_round_robin(RandomStream random);
+std::unique_ptr<Policy> make_vllm_dplb(RandomStream random);
+std::unique_ptr<Policy> make_vllm_dplb_queue(RandomStream random);
 std::unique_ptr<Policy> make_weighted(RandomStream random);
 
 }  // namespace poolcast

@@ -91,6 +91,11 @@ class Scheduler {
   /// The first `steps` steps of the planned run have begun, so the blocks that they open are taken by now. To be told
   /// before blocks come free in the middle of a run; others need not know.
   virtual void begun(std::int64_t steps) { (void)steps; }
+  /// Blocks that the planned run opens in its first `steps` steps beside those that `free_blocks` knows of.
+  virtual std::int64_t opened_by(std::int64_t steps) const {
+    (void)steps;
+    return 0;
+  }
   /// Whether a waiting request could be admitted at the next step boundary of a decode-only run. May say yes wrongly,
   /// never no.
   virtual bool may_admit() = 0;

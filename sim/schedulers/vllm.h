@@ -39,6 +39,7 @@ class VllmScheduler final : public Scheduler {
   std::int64_t certain_steps(Tokens last_context) override;
   const StepOutcome& finish(std::int64_t steps) override;
   void begun(std::int64_t steps) override;
+  std::int64_t opened_by(std::int64_t steps) const override { return decodes_.open_blocks(steps - 1).opened - opened_; }
   bool may_admit() override;
   std::vector<RequestId> take_all() override;
   void loaded(RequestId id) override;

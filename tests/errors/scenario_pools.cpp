@@ -74,20 +74,6 @@ TEST_CASE("a tensor-parallel degree that does not divide the heads is an error")
                  ^)");
 }
 
-TEST_CASE("pipeline parallelism is not modelled yet") {
-  CHECK(fault("layout: {tp: 1}", "layout: {tp: 1, pp: 2}") ==
-        R"(s.yaml:25:25: pools[0].layout.pp: pipeline parallelism is known but not modelled yet: pp must be 1
-    layout: {tp: 1, pp: 2}
-                        ^)");
-}
-
-TEST_CASE("data parallelism is not modelled yet") {
-  CHECK(fault("layout: {tp: 1}", "layout: {tp: 1, dp: 2}") ==
-        R"(s.yaml:25:21: pools[0].layout.dp: this key is known but not modelled yet
-    layout: {tp: 1, dp: 2}
-                    ^)");
-}
-
 TEST_CASE("a model that does not fit into the memory is an error") {
   CHECK(
       fault("shape: llama-3.1-8b", "shape: llama-3.1-405b") ==

@@ -17,7 +17,23 @@ TEST_CASE("a policy far from any lists them all") {
   CHECK(fault("policy: weighted, weights: {a: 3, b: 1}", "policy: prefix-affinity") ==
         R"(s.yaml:35:21: routing.gateway.policy: unknown value "prefix-affinity"
   gateway: {policy: prefix-affinity}
-                    ^ one of least-request, power-of-two, random, round-robin, weighted)");
+                    ^ one of least-request, power-of-two, random, round-robin, vllm-dplb, vllm-dplb-queue, weighted)");
+}
+
+TEST_CASE("vLLM's balancer needs pools whose engines publish what it reads") {
+  CHECK(fault(R"(accelerator: mi300x
+    engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 64, max_num_batched_tokens: 8192}}
+    price: none
+routing:
+  gateway: {policy: weighted, weights: {a: 3, b: 1}})",
+              R"(accelerator: mi300x
+    engine: {kind: sglang, version: mainline-2026-07-20, args: {mem_fraction_static: 0.8}}
+    price: none
+routing:
+  pool: {policy: vllm-dplb})") ==
+        R"(s.yaml:35:18: routing.pool.policy: vllm-dplb reads the signals of vLLM, and pool b runs sglang
+  pool: {policy: vllm-dplb}
+                 ^)");
 }
 
 TEST_CASE("a weight for a pool that does not exist is an error") {

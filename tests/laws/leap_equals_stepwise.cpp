@@ -99,6 +99,29 @@ TEST_CASE("leaps and single steps give the same bits on 300 random worlds whose 
   CHECK(messages < gaps / 2);
 }
 
+TEST_CASE("leaps and single steps give the same bits on 300 random worlds of pipelines and data-parallel ranks") {
+  std::uint64_t preempted = 0, leaps = 0;
+  SimTime busy = 0, idle = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    Report report;
+    const std::string leap = run(random_layout_world, seed, false, &report);
+    const std::string stepwise = run(random_layout_world, seed, true);
+    INFO("world " << seed);
+    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    leaps += report.leaps;
+    for (const ReplicaReport& r : report.replicas) {
+      preempted += r.preemptions;
+      if (r.stage_work == 0) continue;
+      busy += r.busy;
+      idle += r.busy - r.stage_work;
+    }
+  }
+  CHECK(preempted > 2000);
+  CHECK(leaps > 2000);
+  CHECK(idle > busy / 20);
+  CHECK(idle < busy);
+}
+
 TEST_CASE("one world", "[.]") {
   const char* seed = std::getenv("POOLCAST_WORLD");
   const std::uint64_t world = seed ? std::strtoull(seed, nullptr, 10) : 1;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/pipeline.h"
 #include "models/step_fit.h"
 #include "sim/random.h"
 #include "sim/workload.h"
@@ -240,9 +241,10 @@ void append(std::string& text, const RequestRecord& r) {
 
 void append(std::string& text, const ReplicaReport& r) {
   text += fmt::format(
-      "replica {} {} {} {} {} busy {} tokens {} running {} {} waiting {} kv {} {} {} preempted {} {} {} hits {} {} "
+      "replica {} {} {} {} {} busy {} work {} tokens {} running {} {} waiting {} kv {} {} {} preempted {} {} {} hits "
+      "{} {} "
       "{}\n",
-      r.requests, r.completed, r.steps, r.decode_steps, r.extrapolated_steps, r.busy, r.scheduled_tokens,
+      r.requests, r.completed, r.steps, r.decode_steps, r.extrapolated_steps, r.busy, r.stage_work, r.scheduled_tokens,
       r.running_steps, r.running_max, r.waiting_max, r.kv_block_steps, r.kv_blocks_max, r.kv_blocks_usable,
       r.preemptions, r.recomputed_tokens, r.stalled, r.prefix.queries, r.prefix.hits, r.prefix.resumed_hits);
 }
@@ -270,6 +272,37 @@ SimulationSpec random_disaggregated_world(std::uint64_t seed) {
     const double bandwidth = 1e5 + 1e7 * random.uniform() * random.uniform();
     spec.topology.connect({pool.node, hub, BytesPerSecond(bandwidth), Seconds(1e-3 * random.uniform())});
   }
+  return spec;
+}
+
+SimulationSpec random_layout_world(std::uint64_t seed) {
+  SimulationSpec spec = random_prefix_world(seed);
+  RandomStream random(seed, "random layouts");
+  const char* balancers[] = {"vllm-dplb", "vllm-dplb-queue"};
+  for (std::size_t p = 0; p < spec.pools.size(); ++p) {
+    PoolSpec& pool = spec.pools[p];
+    pool.ranks = 1 + static_cast<std::int32_t>(random.below(3));
+    pool.balancer.name = balancers[random.below(2)];
+    if (random.uniform() < 0.5) spec.routing.pool[p].name = balancers[random.below(2)];
+    if (random.uniform() < 0.3) continue;
+    Pipeline pipeline;
+    pipeline.stages = 2 + static_cast<std::int64_t>(random.below(3));
+    pipeline.micro_batch_tokens = pool.vllm().max_num_batched_tokens;
+    pool.vllm().max_num_batched_tokens *= pipeline.stages;
+    pipeline.whole = pool.curve;
+    for (const double share : {0.3, 0.4}) {
+      auto stage = std::make_shared<KneeCurve>(dynamic_cast<const KneeCurve&>(*pool.curve));
+      for (double KneeCurve::*part : {&KneeCurve::base, &KneeCurve::per_token, &KneeCurve::per_request,
+                                      &KneeCurve::per_context, &KneeCurve::beyond, &KneeCurve::per_pair}) {
+        (*stage).*part *= share * (0.8 + 0.4 * random.uniform());
+      }
+      pipeline.slowest.push_back(std::move(stage));
+    }
+    pipeline.hops_base_s = 1e-4 * random.uniform();
+    pipeline.hops_per_token_s = 1e-6 * random.uniform();
+    pool.curve = make_pipeline(std::move(pipeline));
+  }
+  if (random.uniform() < 0.3) spec.routing.gateway.name = balancers[random.below(2)];
   return spec;
 }
 

@@ -67,6 +67,9 @@ SimulationSpec random_disaggregated_world(std::uint64_t seed);
 /// Gives the vLLM pools of a world a `stream_interval` above 1, most of them.
 void send_in_bundles(SimulationSpec& spec, std::uint64_t seed);
 
+/// The same with pipelines and data-parallel ranks on most pools, and vLLM's own balancer among the policies.
+SimulationSpec random_layout_world(std::uint64_t seed);
+
 /// Every figure of a report and of its records that must not depend on how the run was cut into leaps, as text.
 std::string fingerprint(const Report& report, const std::vector<RequestRecord>& records);
 /// Runs a world, in leaps or in single steps, and takes its fingerprint.

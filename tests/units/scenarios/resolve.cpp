@@ -30,6 +30,8 @@ void check_same(const StepCurve& a, const StepCurve& b) {
 void check_same(const PoolSpec& a, const PoolSpec& b) {
   CHECK(a.name == b.name);
   CHECK(a.replicas == b.replicas);
+  CHECK(a.ranks == b.ranks);
+  CHECK(a.balancer.name == b.balancer.name);
   CHECK(a.role == b.role);
   CHECK(a.node == b.node);
   CHECK(a.kv_bytes_per_token == b.kv_bytes_per_token);
@@ -258,7 +260,7 @@ models:
 pools:
   - name: one
     accelerator: {base: h100-sxm, tdp: 650 W, memory_bandwidth: 3.3 TB/s}
-    layout: {tp: 2}
+    layout: {tp: 2, pp: 2}
     replicas: 3
     engine:
       kind: vllm
@@ -266,14 +268,17 @@ pools:
       usage: offline
       args: {max_num_seqs: 17, max_num_batched_tokens: 1111, max_model_len: 4000, block_size: 32, gpu_memory_utilization: 0.85,
              enable_chunked_prefill: true, long_prefill_token_threshold: 500, scheduling_policy: priority,
-             scheduler_reserve_full_isl: false, watermark: 0.01, stream_interval: 2, async_scheduling: false}
+             scheduler_reserve_full_isl: false, watermark: 0.01, stream_interval: 2, async_scheduling: false,
+             cudagraph_capture_sizes: [1, 8, 32]}
     curves: {roofline: {compute_efficiency: 0.6, attention_efficiency: 0.4, memory_efficiency: 0.7, link_efficiency: 0.5,
                         link_latency: 700 ns, host_base: 1.5 ms, host_per_request: 6 us, compute: bf16}}
     price: {reserved: $16.80/h per replica}
     max_pending_requests: 12
   - name: two
     accelerator: a100-sxm-80gb
+    layout: {dp: 2}
     engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 9, max_num_batched_tokens: 4096, num_gpu_blocks_override: 777,
+             data_parallel_size: 2, dp_balancer: vllm-dplb, enforce_eager: true,
              enable_chunked_prefill: false, kv_cache_dtype: fp8}}
     price: {list: oci/BM.GPU.A100-v2.8}
   - name: "three.5"
@@ -288,7 +293,9 @@ pools:
     price: {reserved: $0/h}
   - name: five
     accelerator: mi300x
-    engine: {kind: vllm, version: mainline-2026-08-17}
+    layout: {tp: 2, pp: 2, dp: 2, ep: 4}
+    engine: {kind: vllm, version: mainline-2026-08-17, args: {enable_expert_parallel: true, max_cudagraph_capture_size: 64}}
+    curves: {roofline: {expert_skew: 0.5, host_overlap: true}}
     price: {reserved: $3.333333333/h}
 routing:
   gateway: {policy: weighted, weights: {one: 0.1, two: 0.7, "three.5": 0.2, four: 1}}
@@ -433,7 +440,7 @@ TEST_CASE("the resolved scenario gives the same simulation whatever it states") 
 
 TEST_CASE("the resolved scenario gives the same simulation of every engine, whatever its arguments") {
   check_round_trip(kEngines);
-  for (const char* name : {"engines_side_by_side.yaml", "one_pass.yaml", "disaggregated.yaml"}) {
+  for (const char* name : {"engines_side_by_side.yaml", "one_pass.yaml", "disaggregated.yaml", "layouts.yaml"}) {
     check_round_trip(read_text_file(std::string(POOLCAST_SOURCE_DIR "/scenarios/examples/") + name));
   }
 }
