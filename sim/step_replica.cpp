@@ -14,6 +14,7 @@ StepReplica::StepReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& poo
       stepwise_(stepwise),
       table_(table),
       gaps_(gaps),
+      busy_(pool.curve ? pool.curve->busy() : nullptr),
       max_running_(max_running(pool.engine)),
       scheduler_(make_scheduler(pool.engine, table, gaps.size())),
       rows_(table),
@@ -178,7 +179,7 @@ Seconds StepReplica::step_time(const StepPlan& plan) {
   if (pool_.executor) return pool_.executor->run(rows_.spell_out(plan, scheduler_->decodes()));
   const StepShape shape = shape_of(plan);
   in_range_ = pool_.curve->in_range(shape);
-  if (const StepCurve* const busy = pool_.curve->busy()) work_ = to_sim_time(busy->step(shape));
+  if (busy_ != nullptr) work_ = to_sim_time(busy_->step(shape));
   return pool_.curve->step(shape);
 }
 
@@ -219,8 +220,8 @@ void StepReplica::plan_decode_run(const StepPlan& plan, SimTime now) {
     c.first_s = line.base_s + line.slope_s_per_token * static_cast<double>(plan.decode_context);
     c.growth_s = line.slope_s_per_token * static_cast<double>(plan.decode_requests);
     c.last_context = line.last_context;
-    if (const StepCurve* const busy = pool_.curve->busy()) {
-      const DecodeLine work = busy->decode_line(plan.decode_requests, plan.decode_context);
+    if (busy_ != nullptr) {
+      const DecodeLine work = busy_->decode_line(plan.decode_requests, plan.decode_context);
       c.first_work_s = work.at(plan.decode_context);
       c.growth_work_s = work.slope_s_per_token * static_cast<double>(plan.decode_requests);
     }
@@ -336,7 +337,7 @@ void StepReplica::count_steps(const StepPlan& plan, const StepOutcome& outcome, 
   if (!in_range_) r.extrapolated_steps += static_cast<std::uint64_t>(steps);
   r.leaps += steps > 1;
   r.busy += now - step_start_;
-  if (pool_.curve->busy() != nullptr) {
+  if (busy_ != nullptr) {
     const Composition& c = composition_;
     r.stage_work += c.active ? work_end(c.steps + steps) - work_end(c.steps) : work_;
   }

@@ -88,6 +88,7 @@ class StepReplica final : public Replica {
   bool stepwise_;
   RequestTable& table_;
   const std::vector<Histogram*>& gaps_;
+  const StepCurve* busy_;  ///< null: one stage
   std::int64_t max_running_;
   std::unique_ptr<Scheduler> scheduler_;
   StepRows rows_;  ///< kept only for an executor
