@@ -19,6 +19,14 @@ EngineArgument watermark() {
   return argument;
 }
 
+EngineArgument enforce_eager() {
+  return {"enforce_eager", [](EngineSettings& s, const YamlNode& v) { s.guides["enforce_eager"] = {v.boolean()}; },
+          [](const EngineSettings& s) {
+            const auto found = s.guides.find("enforce_eager");
+            return std::string(argument::flag_text(found != s.guides.end() && found->second.front() != 0));
+          }};
+}
+
 std::vector<EngineArgument> arguments() {
   using namespace argument;
   return {count("max_num_seqs", &VllmArgs::max_num_seqs, 1, 10'000'000),
@@ -37,7 +45,7 @@ std::vector<EngineArgument> arguments() {
           count("stream_interval", &VllmArgs::stream_interval),
           guide_list("cudagraph_capture_sizes"),
           guide("max_cudagraph_capture_size", 0),
-          guide_choice("enforce_eager", {"false", "true"}),
+          enforce_eager(),
           guide_choice("dp_balancer", {"vllm-dplb", "vllm-dplb-queue"})};
 }
 

@@ -271,6 +271,7 @@ SimulationSpec random_disaggregated_world(std::uint64_t seed) {
     pool.node = spec.topology.add_node(pool.name);
     const double bandwidth = 1e5 + 1e7 * random.uniform() * random.uniform();
     spec.topology.connect({pool.node, hub, BytesPerSecond(bandwidth), Seconds(1e-3 * random.uniform())});
+    if (random.uniform() < 0.3) pool.ranks = 2;
   }
   return spec;
 }
