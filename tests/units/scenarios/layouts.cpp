@@ -4,6 +4,7 @@
 
 #include "scenarios/build.h"
 #include "scenarios/load.h"
+#include "scenarios/summary_json.h"
 #include "sim/simulation.h"
 #include "tests/support/scenario_text.h"
 
@@ -59,6 +60,23 @@ TEST_CASE("a round of a pipeline has the token budget of all its micro-batches, 
   const double one_device = one_pool("{tp: 1}").pools[0].kv_memory->weights.value;
   CHECK(scenario.pools[0].kv_memory->weights.value == Approx(one_device / 2).epsilon(1e-3));
   CHECK(built.facts.fidelity.back().find("pipelines: ") == 0);
+}
+
+TEST_CASE("the summary tells the bubble of a pipeline, and of nothing else") {
+  const auto told = [](const std::string& layout) {
+    BuiltScenario built = build(one_pool(layout));
+    const Report report = simulate(std::move(built.spec));
+    return summarise(report, built.facts);
+  };
+  const Summary two = told("{tp: 1, pp: 2}");
+  REQUIRE(two.pools[0].use.bubble_share);
+  CHECK(*two.pools[0].use.bubble_share > 0.01);
+  CHECK(*two.pools[0].use.bubble_share < 0.5);  // that of a lone request
+  CHECK(summary_json(two).find("\"pipeline_bubble_share\": 0.") != std::string::npos);
+  CHECK(two.notes[1].text.find("Pool p: a pipeline stage stands idle for ") == 0);
+  const Summary one = told("{tp: 2}");
+  CHECK_FALSE(one.pools[0].use.bubble_share);
+  CHECK(summary_json(one).find("bubble") == std::string::npos);
 }
 
 TEST_CASE("TensorRT-LLM has both its limits for each micro-batch") {
