@@ -10,6 +10,7 @@
 #include "kernels/hip/kernels.h"
 #include "kernels/moves/moves.h"
 #include "kernels/onednn/onednn.h"
+#include "kernels/opencl/opencl.h"
 #include "kernels/rows/rows.h"
 
 namespace poolcast::kernels {
@@ -19,7 +20,7 @@ std::vector<Kernel> gathered() {
   std::vector<Kernel> all;
   const auto add = [&](std::span<const Kernel> some) { all.insert(all.end(), some.begin(), some.end()); };
   for (const auto table : {gemm_kernels, grouped_gemm_kernels, attention_kernels, row_kernels, move_kernels,
-                           onednn_kernels, cuda::cuda_kernels, hip::hip_kernels})
+                           onednn_kernels, opencl_kernels, cuda::cuda_kernels, hip::hip_kernels})
     add(table());
   std::stable_sort(all.begin(), all.end(), [](const Kernel& a, const Kernel& b) { return a.operation < b.operation; });
   return all;
@@ -47,7 +48,7 @@ std::vector<const Kernel*> kernels_for(const KernelProblem& problem) {
 
 std::span<const AbsentPart> absent_parts() {
   static const std::vector<AbsentPart> absent = [] {
-    std::vector<AbsentPart> parts = {{"onednn", why_no_onednn()}};
+    std::vector<AbsentPart> parts = {{"onednn", why_no_onednn()}, {"opencl", why_no_opencl()}};
     for (const auto table : {cuda::absent_cuda, hip::absent_hip})
       parts.insert(parts.end(), table().begin(), table().end());
     parts.erase(std::remove_if(parts.begin(), parts.end(), [](const AbsentPart& part) { return part.reason.empty(); }),

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kernels/kernel.h"
+
+namespace poolcast::kernels {
+
+/// The generic kernels that any vendor's OpenCL compiles; none where the build has no OpenCL (absent.cpp).
+std::span<const Kernel> opencl_kernels();
+
+/// Empty, or why the build has none. Whether a device is there is asked at run time, by Kernel::why_not.
+std::string_view why_no_opencl();
+
+/// The first GPU, else the first device: "name (platform)"; empty where there is none.
+std::string opencl_device_name();
+
+}  // namespace poolcast::kernels

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace poolcast::kernels {
+
+// The .cl files beside this one, put into a source by CMake.
+extern const char* const kOpenClElement;
+extern const char* const kOpenClGemm;
+extern const char* const kOpenClDecode;
+extern const char* const kOpenClRows;
+
+}  // namespace poolcast::kernels
