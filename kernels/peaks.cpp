@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "kernels/cpu.h"
 #include "kernels/memory.h"
 #include "kernels/peaks/loops.h"
 #include "kernels/peaks/memory.h"
+#include "kernels/random.h"
 #include "kernels/timer.h"
 
 namespace poolcast::kernels {
@@ -38,6 +40,17 @@ FlopsPerSecond rate_of(Team& team, double (*loop)(std::int64_t rounds)) {
   return FlopsPerSecond(best);
 }
 
+/// Each block once, then two of them again.
+std::vector<std::int32_t> shuffled_blocks(std::int64_t count) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  Random random(1);
+  for (std::size_t i = order.size() - 1; i > 0; --i)
+    std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
+  order.insert(order.end(), {order[0], order[1]});
+  return order;
+}
+
 }  // namespace
 
 std::vector<ComputePeak> measure_compute_peaks(Team& team) {
@@ -62,19 +75,26 @@ std::vector<MemoryPeak> measure_memory_peaks(Team& team) {
   }
   const auto read = cpu().features.avx512 ? read_all_avx512 : read_all;
   std::vector<std::uint64_t> seen(from.size());
-  double reading = 0, copying = 0;
+  double reading = 0, copying = 0, scattered = 0;
+  const std::vector<std::int32_t> order = shuffled_blocks(part_bytes / 4096);
   const double bytes = static_cast<double>(part_bytes) * team.size();
   for (int pass = 0; pass < 8; ++pass) {
     reading = std::max(reading, bytes / time_of(team, [&](std::int64_t i) {
                                           const auto at = static_cast<std::size_t>(i);
                                           seen[at] += read(from[at], part_bytes);
                                         }).value);
+    scattered = std::max(scattered, bytes / time_of(team, [&](std::int64_t i) {
+                                              const auto at = static_cast<std::size_t>(i);
+                                              seen[at] += read_blocks(from[at], order.data(), part_bytes / 4096);
+                                            }).value);
     copying = std::max(copying, 2 * bytes / time_of(team, [&](std::int64_t i) {
                                               const auto at = static_cast<std::size_t>(i);
                                               copy_all(to[at], from[at], part_bytes);
                                             }).value);
   }
-  return {{"read", BytesPerSecond(reading)}, {"copy", BytesPerSecond(copying)}};
+  return {{"read", BytesPerSecond(reading)},
+          {"copy", BytesPerSecond(copying)},
+          {"read 4 KiB blocks", BytesPerSecond(scattered)}};
 }
 
 FlopsPerSecond compute_peak_for(const std::vector<ComputePeak>& peaks, DType dtype) {

@@ -22,7 +22,8 @@ struct MemoryPeak {
   std::string name;     // "read", "copy"
   BytesPerSecond rate;  // copy counts what is read and what is written
 };
-/// Over arrays of at least four times the last cache. About 1 s. Best of several passes.
+/// In order and, as attention reads a paged cache, in blocks of 4 KiB that lie anywhere. Over arrays of at least four
+/// times the last cache. About 1 s. Best of several passes.
 std::vector<MemoryPeak> measure_memory_peaks(Team& team);
 
 /// The peak to hold a kernel against: the fastest one in the format (bf16: amx bf16, else vdpbf16ps, else fp32).
