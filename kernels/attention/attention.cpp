@@ -37,6 +37,11 @@ std::string why_not_amx(const KernelProblem& problem) {
   return reason.empty() ? why_no_amx_bf16() : reason;
 }
 
+std::string why_not_amx_prefill(const KernelProblem& problem) {
+  const std::string reason = unfit(problem);
+  return reason.empty() ? why_no_amx_bf16() : reason;
+}
+
 constexpr Kernel kAttentionKernels[] = {
     {kPrefill, "reference", DeviceKind::kCpu, "row by row in double", never, prepare_attention<reference_attention>},
     {kPrefill, "portable_naive", DeviceKind::kCpu, "plain C++, query head by query head", never,
@@ -45,6 +50,8 @@ constexpr Kernel kAttentionKernels[] = {
      prepare_attention<portable_attention>},
     {kPrefill, "avx512", DeviceKind::kCpu, "vdpbf16ps over packed panels, 6 rows by 64 tokens, softmax on the way",
      why_not_avx512, prepare_attention<avx512_prefill_attention>},
+    {kPrefill, "amx", DeviceKind::kCpu, "tdpbf16ps over packed panels, 16 rows by 64 tokens", why_not_amx_prefill,
+     prepare_attention<amx_prefill_attention>},
     {kDecode, "reference", DeviceKind::kCpu, "row by row in double", never, prepare_attention<reference_attention>},
     {kDecode, "portable_naive", DeviceKind::kCpu, "plain C++, query head by query head", never,
      prepare_attention<portable_naive_attention>},

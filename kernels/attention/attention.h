@@ -38,9 +38,13 @@ void portable_attention(const KvCache&, std::int64_t heads, std::span<const Atte
 void avx512_decode_attention(const KvCache&, std::int64_t heads, std::span<const AttentionSequence>, Team&);
 void avx512_prefill_attention(const KvCache&, std::int64_t heads, std::span<const AttentionSequence>, Team&);
 void amx_decode_attention(const KvCache&, std::int64_t heads, std::span<const AttentionSequence>, Team&);
+void amx_prefill_attention(const KvCache&, std::int64_t heads, std::span<const AttentionSequence>, Team&);
 
 struct TileDecodeTask;
-/// The same over any tile function: amx_decode, or one over emulated tiles in the tests.
+struct TilePrefillTask;
+/// The same over any tile functions: amx_decode and amx_prefill, or some over emulated tiles in the tests.
+void tiled_prefill_attention(const KvCache&, std::int64_t heads, std::span<const AttentionSequence>, Team&,
+                             void (*prefill)(const TilePrefillTask&));
 void tiled_decode_attention(const KvCache&, std::int64_t heads, std::span<const AttentionSequence>, Team&,
                             void (*decode)(const TileDecodeTask&));
 

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/attention/amx_decode_tiles.h"
+#include "kernels/attention/amx_prefill_tiles.h"
 #include "kernels/attention/attention_case.h"
 #include "kernels/gemm/amx.h"
 #include "kernels/gemm/amx_panel.h"
@@ -55,6 +56,23 @@ TEST_CASE("decode attention for AMX agrees with the reference when its tiles are
     AttentionCase data(*problem, 5, memory);
     data.poison();
     tiled_decode_attention(data.cache, data.heads, data.sequences, team, tile_decode<EmulatedTiles>);
+    INFO(to_text(*problem));
+    CHECK(data.error() <= allowed_error(*problem));
+  }
+}
+
+TEST_CASE("prefill attention for AMX agrees with the reference when its tiles are emulated") {
+  Team team(2);
+  for (const char* shape :
+       {"query=1 heads=1 kv_heads=1 head_dim=32", "query=7 context=3 heads=6 kv_heads=2 head_dim=64",
+        "query=65 context=70 heads=4 kv_heads=2 head_dim=96 block=5",
+        "query=5 context=131 heads=7 kv_heads=1 head_dim=256", "query=40 heads=2 kv_heads=2 head_dim=128"}) {
+    const auto problem = parse_problem(std::string("prefill_attention bf16 ") + shape).problem;
+    REQUIRE(problem);
+    Memory memory;
+    AttentionCase data(*problem, 5, memory);
+    data.poison();
+    tiled_prefill_attention(data.cache, data.heads, data.sequences, team, tile_prefill<EmulatedTiles>);
     INFO(to_text(*problem));
     CHECK(data.error() <= allowed_error(*problem));
   }
