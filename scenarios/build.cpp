@@ -61,7 +61,8 @@ PoolSpec build_pool(const PoolEntry& entry, const LogicalModel& model) {
   if (pool.ranks > 1) pool.balancer.name = engine_kind(entry.engine.kind)->balancer(entry.engine.settings);
   pool.max_pending_requests = entry.max_pending_requests;
   pool.role = entry.role;
-  if (entry.role != PoolRole::kBoth && model.shape) {
+  pool.host_bandwidth = entry.host_bandwidth.value_or(BytesPerSecond(0));
+  if ((entry.role != PoolRole::kBoth || entry.host_bandwidth) && model.shape) {
     pool.kv_bytes_per_token = kv_bytes_per_token(*model.shape, entry.kv_precision).value;
   }
   if (entry.price_per_device) {

@@ -162,6 +162,7 @@ void complete_engine(PoolEntry& pool, const LogicalModel& model, const LoadConte
     complete_kv(*rule, pool, model, context);
   }
   if (kind.finish != nullptr) kind.finish(settings, site);
+  complete_host(pool, model);
 }
 
 }  // namespace poolcast

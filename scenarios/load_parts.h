@@ -47,6 +47,8 @@ void link_models(std::vector<LogicalModel>& models, std::vector<PoolEntry>& pool
 void complete_pool(PoolEntry& pool, const std::vector<LogicalModel>& models, const LoadContext& context);
 /// Of that, the engine's part.
 void complete_engine(PoolEntry& pool, const LogicalModel& model, const LoadContext& context);
+/// And its KV on the host.
+void complete_host(PoolEntry& pool, const LogicalModel& model);
 
 PoolRole load_role(const YamlNode& node, const EngineEntry& engine);
 TopologyEntry load_topology(const YamlNode& node, const std::vector<LogicalModel>& models,

@@ -170,6 +170,10 @@ PoolEntry load_pool(const YamlNode& node, const LoadContext& context) {
   if (const auto most = reader.optional("max_pending_requests"); most && !most->is_word("none")) {
     pool.max_pending_requests = most->integer(0);
   }
+  if (const auto bandwidth = reader.optional("host_bandwidth")) {
+    pool.host_bandwidth = read_bytes_per_second(*bandwidth);
+    if (!(pool.host_bandwidth->value > 0)) bandwidth->fail("must be above 0");
+  }
   reader.not_modelled_yet({"failures", "cold_start", "capacity", "standby", "spot", "compile", "power", "host",
                            "network", "link", "failure_domain"});
   reader.finish();

@@ -93,6 +93,7 @@ void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode) {
                           ? fmt::format("{{reserved: {} per device}}", to_text(*pool.price_per_device))
                           : "none");
   yaml.value("max_pending_requests", limit_text(pool.max_pending_requests));
+  if (pool.host_bandwidth) yaml.value("host_bandwidth", to_text(*pool.host_bandwidth));
   yaml.close_item();
 }
 

@@ -97,6 +97,7 @@ struct PoolEntry {
   std::variant<RooflineOptions, StepFit> curves;   ///< default: a roofline with the options' own defaults
   std::optional<DollarsPerHour> price_per_device;  ///< nothing: the file says `price: none`
   std::int64_t max_pending_requests = INT64_MAX;
+  std::optional<BytesPerSecond> host_bandwidth;  ///< of a replica to its host; needed where KV is kept there
 
   std::size_t model = 0;           ///< index of the one logical model that it serves
   std::size_t implementation = 0;  ///< index within that model

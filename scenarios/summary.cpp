@@ -91,8 +91,13 @@ ReplicaReport sum(const std::vector<const ReplicaReport*>& replicas) {
     total.prefix.hits += r->prefix.hits;
     total.prefix.resumed_queries += r->prefix.resumed_queries;
     total.prefix.resumed_hits += r->prefix.resumed_hits;
+    total.prefix.host_hits += r->prefix.host_hits;
     total.padded_tokens += r->padded_tokens;
     total.wasted_tokens += r->wasted_tokens;
+    total.rejected_tokens += r->rejected_tokens;
+    total.speculation.checks += r->speculation.checks;
+    total.speculation.drafted += r->speculation.drafted;
+    total.speculation.accepted += r->speculation.accepted;
     total.compiled += r->compiled;
     add_departures(total.departures, r->departures);
     total.stalled |= r->stalled;
@@ -121,8 +126,13 @@ ReplicaUse use(const ReplicaReport& r, double replica_nanoseconds) {
   u.prefix_query_tokens = r.prefix.queries - r.prefix.resumed_queries;
   u.prefix_hit_tokens = r.prefix.hits - r.prefix.resumed_hits;
   u.prefix_hit_rate = quotient(u.prefix_hit_tokens, u.prefix_query_tokens);
+  u.host_hit_tokens = r.prefix.host_hits;
   u.padded_tokens = r.padded_tokens;
   u.wasted_tokens = r.wasted_tokens;
+  u.rejected_tokens = r.rejected_tokens;
+  u.drafted_tokens = r.speculation.drafted;
+  u.accepted_draft_tokens = r.speculation.accepted;
+  u.tokens_per_check = quotient(r.speculation.accepted + r.speculation.checks, r.speculation.checks);
   u.compiled_programs = r.compiled;
   for (const Departure& departure : r.departures) u.departures.emplace_back(departure.what, departure.times);
   if (r.padded_tokens > 0) u.padding_waste = quotient(r.padded_tokens, r.scheduled_tokens + r.padded_tokens);
@@ -205,6 +215,9 @@ void add_run(Summary& summary, const Report& report) {
   summary.truncated_requests = report.truncated_requests;
   summary.has_prefix_data = report.has_prefix_data;
   summary.prefix_tokens = report.prefix_tokens;
+  summary.host_loads = report.host_loads;
+  summary.host_loaded_bytes = report.host_loaded_bytes;
+  summary.mean_host_load_s = quotient(to_seconds(report.host_load_time).value, report.host_loads);
   summary.transfers = report.transfers;
   summary.transferred_bytes = report.transferred_bytes;
   summary.mean_transfer_s = quotient(to_seconds(report.transfer_time).value, report.transfers);

@@ -95,10 +95,15 @@ struct ReplicaUse {
   std::int64_t prefix_query_tokens = 0;   ///< of admitted requests, outputs of resumed ones included
   std::int64_t prefix_hit_tokens = 0;     ///< of those, found in the prefix cache
   std::optional<double> prefix_hit_rate;  ///< hit / query tokens; empty without a prefix cache
+  std::int64_t host_hit_tokens = 0;       ///< beside those, loaded from the host
   std::int64_t padded_tokens = 0;         ///< computed beside the scheduled ones, to fill a shape
   std::int64_t wasted_tokens = 0;         ///< computed beside them for requests that had ended already
-  std::int64_t compiled_programs = 0;     ///< while requests waited for them
-  std::optional<double> padding_waste;    ///< padded / (scheduled + padded) tokens; empty where nothing is padded
+  std::int64_t drafted_tokens = 0;        ///< drafts that were checked (speculative decoding)
+  std::int64_t accepted_draft_tokens = 0;
+  std::int64_t rejected_tokens = 0;        ///< computed beside the scheduled ones for drafts that were thrown away
+  std::optional<double> tokens_per_check;  ///< brought by a step to a request whose drafts it checks: accepted ones + 1
+  std::int64_t compiled_programs = 0;      ///< while requests waited for them
+  std::optional<double> padding_waste;     ///< padded / (scheduled + padded) tokens; empty where nothing is padded
   /// Faults of the engine that were left out or met (`fidelity`), and how often: "preempted requests were lost …".
   std::vector<std::pair<std::string, std::int64_t>> departures;
   std::optional<double> extrapolated_step_share;  ///< of its steps, outside the range that the curve was measured on
@@ -139,6 +144,9 @@ struct Summary {
   std::uint64_t unsent_requests = 0;
   std::uint64_t truncated_requests = 0;
   bool has_prefix_data = false;
+  std::uint64_t host_loads = 0;  ///< of KV from hosts
+  double host_loaded_bytes = 0;
+  std::optional<double> mean_host_load_s;
   std::uint64_t transfers = 0;  ///< of KV between pools
   double transferred_bytes = 0;
   std::optional<double> mean_transfer_s;

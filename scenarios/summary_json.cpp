@@ -163,7 +163,12 @@ Json use_json(const ReplicaUse& u) {
                {"prefix_hit_rate", or_null(u.prefix_hit_rate)},
                {"padded_tokens", u.padded_tokens},
                {"padding_waste", or_null(u.padding_waste)},
+               {"host_hit_tokens", u.host_hit_tokens},
                {"wasted_tokens", u.wasted_tokens},
+               {"drafted_tokens", u.drafted_tokens},
+               {"accepted_draft_tokens", u.accepted_draft_tokens},
+               {"rejected_tokens", u.rejected_tokens},
+               {"tokens_per_check", or_null(u.tokens_per_check)},
                {"compiled_programs", u.compiled_programs},
                {"steps", u.steps},
                {"leaps", u.leaps},
@@ -274,6 +279,10 @@ std::string summary_json(const Summary& s) {
   for (const ClassSummary& c : s.classes) json["classes"].push_back(class_json(c));
   for (const GroupSummary& model : s.models) json["models"].push_back(model_json(model));
   for (const PoolSummary& pool : s.pools) json["pools"].push_back(pool_json(pool));
+  if (s.host_loads > 0) {
+    json["host_loads"] = {
+        {"count", s.host_loads}, {"bytes", s.host_loaded_bytes}, {"mean_s", or_null(s.mean_host_load_s)}};
+  }
   if (s.transfers > 0) {
     json["transfers"] = {
         {"count", s.transfers}, {"bytes", s.transferred_bytes}, {"mean_s", or_null(s.mean_transfer_s)}};

@@ -96,6 +96,18 @@ std::string prefixes(const Summary& s) {
                      pools, human_share(s.ideal_hit_rate.value_or(0)));
 }
 
+std::string host_hits(const Summary& s) {
+  std::string pools;
+  for (const PoolSummary& pool : s.pools) {
+    if (pool.use.host_hit_tokens == 0) continue;
+    const auto queries = static_cast<double>(pool.use.prefix_query_tokens);
+    pools += fmt::format("{}{} {}", pools.empty() ? "" : ", ", pool.facts.name,
+                         human_share(static_cast<double>(pool.use.host_hit_tokens) / queries));
+  }
+  return fmt::format("Loaded from hosts, of all prompt tokens: {}, in {} of {} each on average.", pools,
+                     plural(s.host_loads, "load"), human_seconds(s.mean_host_load_s.value_or(0)));
+}
+
 void add_notes(const Summary& s, std::vector<Note>& notes) {
   const auto note = [&](std::string text) { notes.push_back({false, std::move(text)}); };
   const std::uint64_t completed = s.total.outcomes.count(Outcome::kCompleted);
@@ -112,6 +124,13 @@ void add_notes(const Summary& s, std::vector<Note>& notes) {
     if (pool.use.compiled_programs == 0) continue;
     note(fmt::format("Pool {}: requests waited while {} compiled.", pool.facts.name,
                      was(static_cast<std::uint64_t>(pool.use.compiled_programs), "program")));
+  }
+  for (const PoolSummary& pool : s.pools) {
+    if (pool.use.drafted_tokens == 0) continue;
+    note(fmt::format(
+        "Pool {}: {} of the drafts were accepted, which makes {} tokens a step and request.", pool.facts.name,
+        human_share(static_cast<double>(pool.use.accepted_draft_tokens) / static_cast<double>(pool.use.drafted_tokens)),
+        human_number(*pool.use.tokens_per_check)));
   }
   for (const PoolSummary& pool : s.pools) {
     for (const auto& [what, times] : pool.use.departures) {
@@ -139,6 +158,7 @@ void add_notes(const Summary& s, std::vector<Note>& notes) {
     note(fmt::format("{} longer than the limits and cut to them.", was(s.truncated_requests, "request")));
   }
   note(prefixes(s));
+  if (s.host_loads > 0) note(host_hits(s));
   if (s.warm_up_requests > 0) {
     note("Busy share, batch, queue, KV use and preemptions are of the whole run, what is not measured included.");
   }

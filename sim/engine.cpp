@@ -25,7 +25,7 @@ std::vector<std::unique_ptr<Replica>> make_replicas(const SimulationSpec& spec, 
   for (std::size_t p = 0; p < spec.pools.size(); ++p) {
     for (std::int32_t r = 0; r < spec.pools[p].replicas * spec.pools[p].ranks; ++r) {
       const auto slot = static_cast<std::uint32_t>(replicas.size());
-      replicas.push_back(make_replica(slot, PoolId(p), spec.pools[p], spec.stepwise, table, gaps[p]));
+      replicas.push_back(make_replica(slot, PoolId(p), spec.pools[p], spec.stepwise, table, gaps[p], spec.seed));
     }
   }
   return replicas;
@@ -53,9 +53,10 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
       gaps_(gap_tables(spec_, meter_)),
       replicas_(make_replicas(spec_, table_, gaps_)),
       clients_(spec_.sources.begin(), spec_.sources.end()),
-      events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size() + 1),
+      events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size() + 2),
       router_(spec_, replicas_),
       network_(spec_.topology),
+      host_network_(host_links_),
       ideal_(spec_.models.size()) {
   for (const ModelSpec& model : spec_.models) context_.push_back(longest_context(spec_, model));
   for (const ClassSpec& cls : spec_.classes) {
@@ -68,6 +69,7 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
       paths_.push_back(apart ? spec_.topology.path(from.node, to.node) : Path{});
     }
   }
+  connect_hosts();
   for (std::uint32_t s = 0; s < clients_.size(); ++s) schedule_source(s);
 }
 
@@ -94,7 +96,7 @@ void Engine::handle(const EventQueue::Event& event) {
     case Phase::kDeadline:
       return deadline(event.slot - deadline_slot(0));
     case Phase::kTransfer:
-      return land_transfers();
+      return event.slot == host_slot() ? land_host_loads() : land_transfers();
     case Phase::kArrival:
       return arrive(event.slot - source_slot(0));
     case Phase::kStepStart:
@@ -231,6 +233,7 @@ void Engine::end_step(std::uint32_t replica) {
       leave(id);
     }
   }
+  start_transfers(replica);  // of the next step, where it is planned already
   if (r.barren_preemptions() >= spec_.stall_preemptions) give_up(r);
 }
 
@@ -244,6 +247,7 @@ void Engine::leave(RequestId id) {
     replicas_[r.prefill_replica.value]->release_handed(leg, now_, events_);
     drop_leg(leg);
   }
+  if (r.outcome != Outcome::kCompleted) drop_host_load(id);
   end(id, r.outcome, r.reason);
 }
 
@@ -326,6 +330,9 @@ Report Engine::report() {
   report.transfers = static_cast<std::uint64_t>(network_.transfers());
   report.transferred_bytes = network_.bytes();
   report.transfer_time = transfer_time_;
+  report.host_loads = static_cast<std::uint64_t>(host_network_.transfers());
+  report.host_loaded_bytes = host_network_.bytes();
+  report.host_load_time = host_load_time_;
   report.prefix_tokens = prefix_tokens_;
   report.ideal_prefix_hits = ideal_hits_;
   laws_.run_ended(report, meter_.offered());

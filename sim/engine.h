@@ -42,6 +42,11 @@ class Engine {
   void start_transfers(std::uint32_t replica);
   void land_transfers();
   void schedule_network();
+  void connect_hosts();
+  void start_host_load(std::uint32_t replica, const StepPlan::Load& load);
+  void land_host_loads();
+  void drop_host_load(RequestId id);
+  void schedule_host_network();
   RequestId partner(RequestId id) const { return id.value < partner_.size() ? partner_[id.value] : RequestId(); }
   bool is_leg(RequestId id) const { return table_.state(id).hand_over; }
   void deadline(std::uint32_t queue);
@@ -63,6 +68,7 @@ class Engine {
     return static_cast<std::uint32_t>(replicas_.size() + clients_.size()) + queue;
   }
   std::uint32_t network_slot() const { return deadline_slot(static_cast<std::uint32_t>(deadlines_.size())); }
+  std::uint32_t host_slot() const { return network_slot() + 1; }
   Report report();
 
   SimulationSpec spec_;
@@ -85,6 +91,10 @@ class Engine {
   std::vector<Path> paths_;         ///< [prefill pool * pools + decode pool]
   std::vector<RequestId> partner_;  ///< a request whose prompt is computed elsewhere, and the leg that computes it
   SimTime transfer_time_ = 0;
+  Topology host_links_;  ///< one link for each replica that keeps KV on its host
+  Network host_network_;
+  std::vector<Path> host_paths_;  ///< by ReplicaId
+  SimTime host_load_time_ = 0;
   std::int64_t prefix_tokens_ = 0, ideal_hits_ = 0;
   std::vector<IdealCache> ideal_;  ///< by ModelId: models share no cache
 };

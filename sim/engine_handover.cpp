@@ -58,6 +58,10 @@ void Engine::drop_leg(RequestId leg) {
 void Engine::start_transfers(std::uint32_t replica) {
   bool any = false;
   for (const StepPlan::Load& load : replicas_[replica]->loads()) {
+    if (load.from_host) {
+      start_host_load(replica, load);
+      continue;
+    }
     const RequestRecord& r = table_.record(load.id);
     const PoolId from = table_.record(partner(load.id)).pool;
     const double bytes = static_cast<double>(load.tokens) * spec_.pools[from.value].kv_bytes_per_token;

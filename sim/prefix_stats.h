@@ -11,6 +11,7 @@ struct PrefixStats {
   std::int64_t hits = 0;             ///< of those, found in the cache
   std::int64_t resumed_queries = 0;  ///< the share of resumed requests in both
   std::int64_t resumed_hits = 0;
+  std::int64_t host_hits = 0;        ///< beside `hits`, found on the host and loaded
   std::int64_t uncomputed_hits = 0;  ///< hits on blocks that were never computed (only under fidelity: upstream)
 
   void count(std::int64_t tokens, std::int64_t found, bool resumed) {

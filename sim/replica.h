@@ -30,7 +30,7 @@ class Replica {
   /// Ends the work in progress that is due. Returns the requests that left, in order: those that completed, then those
   /// that were aborted meanwhile. Their slots are the caller's to release.
   virtual const std::vector<RequestId>& end_step(SimTime now, EventQueue& events) = 0;
-  /// Requests that the step just started gave blocks for KV from elsewhere. Valid until the next step starts.
+  /// Requests that the step just planned gave blocks for KV from elsewhere. Valid until the next step ends.
   virtual std::span<const StepPlan::Load> loads() const { return {}; }
   /// The KV that a request waited for has come.
   virtual void loaded(RequestId id, SimTime now, EventQueue& events);
@@ -59,6 +59,6 @@ class Replica {
 /// The replica that the pool's engine kind asks for. `gaps` holds, per group, where gaps between tokens are counted
 /// (null: not measured). It, `pool` and `table` outlive the replica.
 std::unique_ptr<Replica> make_replica(std::uint32_t slot, PoolId pool_id, const PoolSpec& pool, bool stepwise,
-                                      RequestTable& table, const std::vector<Histogram*>& gaps);
+                                      RequestTable& table, const std::vector<Histogram*>& gaps, std::uint64_t seed);
 
 }  // namespace poolcast

@@ -10,6 +10,7 @@
 #include "sim/prefix_stats.h"
 #include "sim/request.h"
 #include "sim/schedulers/fidelity.h"
+#include "sim/schedulers/speculation.h"
 #include "sim/spec.h"
 
 /// What a simulation measured. Plain values; scenarios/ writes them as text, JSON and HDF5.
@@ -63,6 +64,7 @@ struct ReplicaReport {
   SimTime stage_work = 0;      ///< pipeline: of `busy`, for how long an average stage worked; the rest is the bubble
   std::int64_t scheduled_tokens = 0;  ///< tokens computed, recomputed ones included
   std::int64_t wasted_tokens = 0;     ///< computed beside those, for requests that had ended already
+  std::int64_t rejected_tokens = 0;   ///< computed beside those, for drafts that were thrown away
   std::int64_t padded_tokens = 0;     ///< computed beside those, to fill a shape: what padding wastes
   std::int64_t running_steps = 0;     ///< sum over steps of the requests in the step: / steps = mean batch
   std::int64_t running_max = 0;
@@ -73,6 +75,7 @@ struct ReplicaReport {
   std::uint64_t preemptions = 0;
   std::int64_t recomputed_tokens = 0;
   PrefixStats prefix;
+  SpeculationStats speculation;
   std::vector<Departure> departures;
   std::uint64_t leaps = 0;
   std::int64_t compiled = 0;  ///< programs compiled while requests waited for them
@@ -102,6 +105,9 @@ struct Report {
   bool has_prefix_data = false;  ///< any source had it
   std::uint64_t transfers = 0;   ///< of KV between pools
   double transferred_bytes = 0;
+  std::uint64_t host_loads = 0;  ///< of KV from a replica's host
+  double host_loaded_bytes = 0;
+  SimTime host_load_time = 0;          ///< sum over those, from the blocks being there to the KV being there
   SimTime transfer_time = 0;           ///< sum over transfers, from the blocks being there to the KV being there
   std::int64_t prefix_tokens = 0;      ///< prompt tokens of requests from those sources that were scheduled
   std::int64_t ideal_prefix_hits = 0;  ///< of those, what an endless cache shared by all would have found

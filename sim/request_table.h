@@ -49,6 +49,7 @@ struct alignas(64) SchedulerState {
   bool starved : 1 = false;    ///< decoding, but without a token in the present step
   bool hand_over : 1 = false;  ///< its prompt is computed here for another replica: its blocks stay when it ends
   bool lagging : 1 = false;    ///< decoding, but without a token in the last step
+  bool drafted : 1 = false;    ///< has drafts to be checked (speculative decoding)
 };
 
 static_assert(sizeof(SchedulerState) == 128, "two cache lines");

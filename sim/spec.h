@@ -77,7 +77,8 @@ struct PoolSpec {
   std::string name;
   PoolRole role = PoolRole::kBoth;
   std::uint32_t node = 0;         ///< its place in the topology
-  double kv_bytes_per_token = 0;  ///< prefill: of all layers and heads, what moves for a token
+  double kv_bytes_per_token = 0;  ///< prefill, or with a host tier: of all layers and heads, what moves for a token
+  BytesPerSecond host_bandwidth;  ///< of a replica to its host, for KV that is kept there
   std::int32_t replicas = 1;
   std::int32_t ranks = 1;  ///< data-parallel ranks of a replica: engines that each have a ReplicaId, one after another
   std::int32_t devices_per_replica = 1;  ///< of all ranks

@@ -8,7 +8,7 @@
 namespace poolcast {
 
 StepReplica::StepReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& pool, bool stepwise, RequestTable& table,
-                         const std::vector<Histogram*>& gaps)
+                         const std::vector<Histogram*>& gaps, std::uint64_t seed)
     : slot_(slot),
       pool_(pool),
       stepwise_(stepwise),
@@ -16,7 +16,7 @@ StepReplica::StepReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& poo
       gaps_(gaps),
       busy_(pool.curve ? pool.curve->busy() : nullptr),
       max_running_(max_running(pool.engine)),
-      scheduler_(make_scheduler(pool.engine, table, gaps.size())),
+      scheduler_(make_scheduler(pool.engine, table, gaps.size(), seed)),
       rows_(table),
       messages_(stream_interval(pool.engine), table, gaps),
       ahead_(scheduler_->plans_ahead()) {
@@ -26,6 +26,7 @@ StepReplica::StepReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& poo
 
 const ReplicaReport& StepReplica::report() {
   report_.prefix = scheduler_->prefix_stats();
+  report_.speculation = scheduler_->speculation_stats();
   report_.departures = scheduler_->departures();
   return report_;
 }
@@ -146,7 +147,10 @@ void StepReplica::start_step(SimTime now, EventQueue& events) {
   launch(now, events);
 }
 
-void StepReplica::plan_step() { plan_ = stepwise_ ? &scheduler_->schedule_literally() : &scheduler_->schedule(); }
+void StepReplica::plan_step() {
+  plan_ = stepwise_ ? &scheduler_->schedule_literally() : &scheduler_->schedule();
+  fresh_ = true;
+}
 
 void StepReplica::launch(SimTime now, EventQueue& events) {
   const StepPlan& plan = *plan_;
@@ -162,6 +166,7 @@ void StepReplica::launch(SimTime now, EventQueue& events) {
     composition_.active = false;
     // Whoever asked for blocks had to give way itself: an empty step, after which the others find its blocks.
     if (!plan.preempted.empty()) return events.set(slot_, now, Phase::kStepEnd);
+    if (plan.again) return events.set(slot_, now, Phase::kStepStart);
     return events.remove(slot_);
   }
   report_.compiled += plan.compiled;
@@ -271,6 +276,7 @@ void StepReplica::note_preempted(const StepPlan& plan, SimTime now) {
 const std::vector<RequestId>& StepReplica::end_step(SimTime now, EventQueue& events) {
   const std::int64_t steps = steps_in_flight_;
   const StepPlan& plan = *plan_;
+  fresh_ = false;
   left_.clear();
   if (steps == 0) {
     events.set(slot_, now, Phase::kStepStart);
@@ -341,7 +347,8 @@ void StepReplica::count_steps(const StepPlan& plan, const StepOutcome& outcome, 
     const Composition& c = composition_;
     r.stage_work += c.active ? work_end(c.steps + steps) - work_end(c.steps) : work_;
   }
-  r.scheduled_tokens += (plan.tokens - plan.wasted) * steps;
+  r.scheduled_tokens += (plan.tokens - plan.wasted) * steps - outcome.rejected;
+  r.rejected_tokens += outcome.rejected;
   r.wasted_tokens += plan.wasted * steps;
   if (plan.padding.tokens > 0) r.padded_tokens += (plan.padding.tokens - plan.tokens) * steps;
   r.running_steps += plan.requests * steps;

@@ -20,14 +20,16 @@ namespace poolcast {
 class StepReplica final : public Replica {
  public:
   StepReplica(std::uint32_t slot, PoolId pool_id, const PoolSpec& pool, bool stepwise, RequestTable& table,
-              const std::vector<Histogram*>& gaps);
+              const std::vector<Histogram*>& gaps, std::uint64_t seed);
 
   void enqueue(RequestId id, SimTime now, EventQueue& events) override;
   bool abort(RequestId id, SimTime now, EventQueue& events) override;
   void start_step(SimTime now, EventQueue& events) override;
   const std::vector<RequestId>& end_step(SimTime now, EventQueue& events) override;
   std::vector<RequestId> give_up(EventQueue& events) override;
-  std::span<const StepPlan::Load> loads() const override { return plan_->loads; }
+  std::span<const StepPlan::Load> loads() const override {
+    return fresh_ ? plan_->loads : std::span<const StepPlan::Load>();
+  }
   void loaded(RequestId id, SimTime now, EventQueue& events) override;
   void release_handed(RequestId id, SimTime now, EventQueue& events) override;
 
@@ -95,6 +97,7 @@ class StepReplica final : public Replica {
   MessageMeter messages_;
   bool ahead_;                      ///< a step is planned when the one before it ends, not at an event of its own
   const StepPlan* plan_ = nullptr;  ///< of the step in progress
+  bool fresh_ = false;              ///< nothing has ended since it was planned
   Composition composition_;
   bool in_range_ = true;  ///< of the step in progress; the same for all steps of a composition
   SimTime work_ = 0;      ///< pipeline: of an average stage in the step in progress, where it belongs to no composition

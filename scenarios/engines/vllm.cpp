@@ -2,6 +2,7 @@
 // vLLM V1. Names: vllm/config/{scheduler,cache}.py, vllm/engine/arg_utils.py; telemetry: vllm/v1/metrics/loggers.py.
 #include "scenarios/engines/engine_kind.h"
 #include "scenarios/engines/vllm_kv_rule.h"
+#include "scenarios/engines/vllm_speculation.h"
 
 namespace poolcast {
 namespace {
@@ -27,6 +28,44 @@ EngineArgument enforce_eager() {
           }};
 }
 
+/// `auto` is on: the log of a 0.19.0 run that did not state it resolved it so.
+EngineArgument async_scheduling() {
+  EngineArgument argument = argument::flag("async_scheduling", &VllmArgs::async_scheduling);
+  argument.set = [](EngineSettings& s, const YamlNode& v) {
+    const bool automatic = v.is_word("auto");
+    of(s.args).async_scheduling = automatic || v.boolean();
+    s.guides.erase("async_scheduling");
+    if (automatic) s.guides["async_scheduling"] = {};
+  };
+  return argument;
+}
+
+/// GiB, all ranks of a replica together.
+EngineArgument kv_offloading_size() {
+  EngineArgument argument = argument::number("kv_offloading_size", &VllmArgs::kv_offloading_size, 0, 1e6);
+  const auto size = argument.set;
+  argument.set = [size](EngineSettings& s, const YamlNode& v) {
+    if (v.is_word("none")) {
+      of(s.args).kv_offloading_size = 0;
+    } else {
+      size(s, v);
+    }
+  };
+  argument.text = [](const EngineSettings& s) {
+    const double gib = of(s.args).kv_offloading_size;
+    return gib > 0 ? argument::double_text(gib) : std::string("none");
+  };
+  return argument;
+}
+
+EngineArgument kv_offloading_backend() {
+  return {"kv_offloading_backend",
+          [](EngineSettings&, const YamlNode& v) {
+            if (v.choice({"native", "lmcache"}) > 0) v.fail("lmcache is known but not modelled yet: leave it out");
+          },
+          [](const EngineSettings&) { return std::string("native"); }};
+}
+
 std::vector<EngineArgument> arguments() {
   using namespace argument;
   return {count("max_num_seqs", &VllmArgs::max_num_seqs, 1, 10'000'000),
@@ -46,7 +85,11 @@ std::vector<EngineArgument> arguments() {
           guide_list("cudagraph_capture_sizes"),
           guide("max_cudagraph_capture_size", 0),
           enforce_eager(),
-          guide_choice("dp_balancer", {"vllm-dplb", "vllm-dplb-queue"})};
+          guide_choice("dp_balancer", {"vllm-dplb", "vllm-dplb-queue"}),
+          async_scheduling(),
+          speculative_config(),
+          kv_offloading_size(),
+          kv_offloading_backend()};
 }
 
 std::int64_t guide_of(const EngineSettings& settings, std::string_view name, std::int64_t fallback) {
@@ -64,7 +107,18 @@ std::vector<std::int64_t> capture_sizes(const EngineSettings& settings) {
   return sizes;
 }
 
+/// The engine turns asynchronous scheduling off by itself where something speaks against it; here speculation does.
+void complete_async(EngineSettings& settings, const EngineSite& site) {
+  VllmArgs& args = of(settings.args);
+  if (!args.speculation.on() || !args.async_scheduling) return;
+  if (settings.states("async_scheduling") && settings.guides.count("async_scheduling") == 0) {
+    site.args.fail("async_scheduling together with speculative_config is not modelled yet: turn it off");
+  }
+  args.async_scheduling = false;
+}
+
 void complete(EngineSettings& settings, const EngineSite& site) {
+  complete_async(settings, site);
   if (!settings.states("cudagraph_capture_sizes")) return;
   const std::int64_t last = settings.guides["cudagraph_capture_sizes"].back();
   const std::int64_t most = guide_of(settings, "max_cudagraph_capture_size", last);
@@ -114,11 +168,9 @@ EngineKind vllm_kind() {
   kind.name = "vllm";
   kind.blank = [] { return EngineArgs(VllmArgs{}); };
   kind.arguments = arguments();
-  kind.heavy = {{"speculative_config"},
-                {"num_speculative_tokens"},
+  kind.heavy = {{"num_speculative_tokens"},
                 {"kv_transfer_config"},
                 {"kv_connector"},
-                {"kv_offloading_size"},
                 {"cpu_offload_gb"},
                 {"enable_lora"},
                 {"swap_space"},
@@ -146,10 +198,18 @@ EngineKind vllm_kind() {
   kind.native = {{"vllm:num_preemptions", &ReplicaUse::preemptions},
                  {"vllm:request_success", &ReplicaUse::completed},
                  {"vllm:prefix_cache_queries", &ReplicaUse::prefix_query_tokens},
-                 {"vllm:prefix_cache_hits", &ReplicaUse::prefix_hit_tokens}};
+                 {"vllm:prefix_cache_hits", &ReplicaUse::prefix_hit_tokens},
+                 {"vllm:external_prefix_cache_hits", &ReplicaUse::host_hit_tokens},
+                 {"vllm:spec_decode_num_draft_tokens", &ReplicaUse::drafted_tokens},
+                 {"vllm:spec_decode_num_accepted_tokens", &ReplicaUse::accepted_draft_tokens}};
   kind.signals = {"vllm:num_requests_waiting", "vllm:num_requests_running", "vllm:kv_cache_usage_perc"};
-  kind.left_out = {"no async scheduling: finishes and arrivals are seen one step earlier", "no speculative decoding",
-                   "no encoder inputs", "no LoRA", "host overhead is that of the curve"};
+  kind.left_out = {"a running request that is given up takes no part in the step that is planned ahead",
+                   "speculation: every request has all its drafts in every step, accepted by stated rates",
+                   "KV on the host: stores take no time, the host forgets by last use, a load starts only where the "
+                   "whole prompt fits",
+                   "no encoder inputs",
+                   "no LoRA",
+                   "host overhead is that of the curve"};
   return kind;
 }
 

@@ -10,8 +10,14 @@ constexpr std::size_t kAhead = 8;  // probes whose memory is asked for in advanc
 
 }  // namespace
 
-KvBlocks::KvBlocks(std::int64_t block_size, std::int64_t usable, bool prefix_cache, RequestTable& table)
-    : block_size_(block_size), usable_(usable), free_(usable), caches_(prefix_cache), table_(table) {}
+KvBlocks::KvBlocks(std::int64_t block_size, std::int64_t usable, bool prefix_cache, RequestTable& table,
+                   std::int64_t host_blocks)
+    : block_size_(block_size),
+      usable_(usable),
+      free_(usable),
+      caches_(prefix_cache),
+      table_(table),
+      host_(prefix_cache ? host_blocks : 0) {}
 
 void KvBlocks::open_table(RequestId id) {
   if (!caches_) return;
@@ -22,7 +28,7 @@ void KvBlocks::open_table(RequestId id) {
 
 // ---------------------------------------------------------------- looking up
 
-KvBlocks::Match KvBlocks::match(RequestId id, std::int64_t tokens) {
+KvBlocks::Match KvBlocks::match(RequestId id, std::int64_t tokens, bool drop_last) {
   Match m;
   if (!caches_) return m;
   found_.clear();
@@ -46,6 +52,10 @@ KvBlocks::Match KvBlocks::match(RequestId id, std::int64_t tokens) {
     last_hash_ = hash;
     __builtin_prefetch(&pool_[block]);
   }
+  if (drop_last && !found_.empty()) {
+    found_.pop_back();
+    last_hash_ = found_.empty() ? 0 : kv.hash(found_.size() - 1, content, block_size_);
+  }
   for (const std::uint32_t block : found_) {
     const Block& b = pool_[block];
     m.uncomputed += b.uncomputed;
@@ -57,6 +67,18 @@ KvBlocks::Match KvBlocks::match(RequestId id, std::int64_t tokens) {
   }
   m.blocks = static_cast<std::int64_t>(found_.size());
   return m;
+}
+
+std::int64_t KvBlocks::match_on_host(RequestId id, std::int64_t tokens, std::int64_t from) {
+  if (!host_.on()) return 0;
+  KvTable& kv = table_.kv(id);
+  const Content& content = table_.content(id);
+  const std::int64_t reach = table_.state(id).preemptions > 0 ? tokens : std::min(tokens, kv.known());
+  std::int64_t block = from;
+  while (block < reach / block_size_ && host_.holds(kv.hash(static_cast<std::size_t>(block), content, block_size_))) {
+    ++block;
+  }
+  return block - from;
 }
 
 bool KvBlocks::continued_by(RequestId other, std::int64_t tokens) {
@@ -91,13 +113,14 @@ void KvBlocks::admit_empty(RequestId id, std::int64_t end) {
   for (std::int64_t i = 0; i < count; ++i) kv.blocks.push_back(take());
 }
 
-void KvBlocks::grow(RequestId id, std::int64_t from, std::int64_t end) {
-  const std::int64_t count = blocks(end) - blocks(from);
+void KvBlocks::grow(RequestId id, std::int64_t from, std::int64_t end) { extend(id, blocks(end) - blocks(from), end); }
+
+void KvBlocks::extend(RequestId id, std::int64_t count, std::int64_t known) {
   free_ -= count;
   if (!caches_) return;
   KvTable& kv = table_.kv(id);
   for (std::int64_t i = 0; i < count; ++i) kv.blocks.push_back(take());
-  enter(id, end);
+  enter(id, known);
 }
 
 void KvBlocks::settle(RequestId id, std::int64_t tokens) {
@@ -208,6 +231,11 @@ void KvBlocks::release(RequestId id, std::int64_t held, std::int64_t computed, L
   if (how == Leaving::kPreempted) {
     for (std::size_t i = 0; i < kv.blocks.size(); ++i) {
       if (pool_[kv.blocks[i]].hash == kUnlisted) list(kv.blocks[i], kv.hash(i, table_.content(id), block_size_));
+    }
+  }
+  if (host_.on()) {
+    for (std::size_t i = std::min(done, kv.entered); i-- > 0;) {
+      host_.keep(kv.hash(i, table_.content(id), block_size_));
     }
   }
   const std::size_t blank = blank_.size();

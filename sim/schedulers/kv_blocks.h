@@ -6,6 +6,7 @@
 
 #include "sim/request_table.h"
 #include "sim/schedulers/hash_index.h"
+#include "sim/schedulers/host_tier.h"
 
 namespace poolcast {
 
@@ -19,11 +20,16 @@ namespace poolcast {
 ///  blocks
 ///    go there tail first: those with a hash to the end, the others to the front;
 ///  - a hit takes blocks that nobody uses out of the free queue, so it costs free blocks as a new block does.
+/// What leaves the device is kept on the host if there is a tier for it: there a block counts as used last when a
+/// request that held it leaves, the tail of the request before its head.
+///
 /// Blocks that decoding requests open are taken from the queue at once and told apart only when it matters, when the
 /// request leaves or others may look for its output: which request got which of them makes no difference.
 class KvBlocks {
  public:
-  KvBlocks(std::int64_t block_size, std::int64_t usable, bool prefix_cache, RequestTable& table);
+  /// `host_blocks`: that are also kept on the host; needs the prefix cache.
+  KvBlocks(std::int64_t block_size, std::int64_t usable, bool prefix_cache, RequestTable& table,
+           std::int64_t host_blocks = 0);
 
   std::int64_t blocks(std::int64_t tokens) const { return (tokens + block_size_ - 1) / block_size_; }
   std::int64_t block_size() const { return block_size_; }
@@ -40,7 +46,10 @@ class KvBlocks {
     std::int64_t idle = 0;        ///< of those, how many nobody uses: a hit takes them out of the free queue
     std::int64_t uncomputed = 0;  ///< of those, how many were never computed
   };
-  Match match(RequestId id, std::int64_t tokens);
+  /// With `drop_last` the last block that was found is left out (EAGLE needs the hidden states of its tokens).
+  Match match(RequestId id, std::int64_t tokens, bool drop_last = false);
+  /// Full blocks of `tokens` tokens behind the first `from` that the host holds, up to the first that it does not.
+  std::int64_t match_on_host(RequestId id, std::int64_t tokens, std::int64_t from);
   /// Whether the chain of the last `match` might go on with the output of `other`, computed up to `tokens`.
   bool continued_by(RequestId other, std::int64_t tokens);
   /// Gives a request the blocks of the last `match`, and new ones for its tokens up to `end`.
@@ -49,6 +58,8 @@ class KvBlocks {
   void admit_empty(RequestId id, std::int64_t end);
   /// New blocks for the tokens `from` to `end` of a prompt.
   void grow(RequestId id, std::int64_t from, std::int64_t end);
+  /// `count` new blocks for a request; its first `known` tokens are known, so that full blocks of theirs are cached.
+  void extend(RequestId id, std::int64_t count, std::int64_t known);
   /// `count` blocks for decoding requests.
   void open(std::int64_t count) {
     free_ -= count;
@@ -91,6 +102,7 @@ class KvBlocks {
   bool caches_;
   RequestTable& table_;
 
+  HostTier host_;
   HashIndex index_;
   std::vector<Block> pool_;           ///< blocks used so far
   std::vector<std::uint32_t> blank_;  ///< the front of the free queue, foremost last; behind it lie blocks never used

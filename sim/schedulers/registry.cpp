@@ -29,9 +29,10 @@ VllmArgs vllm_args(const BucketedArgs& args) {
 struct Make {
   RequestTable& table;
   std::size_t groups;
+  std::uint64_t seed;
 
   std::unique_ptr<Scheduler> operator()(const VllmArgs& args) const {
-    return std::make_unique<VllmScheduler>(args, table, groups);
+    return std::make_unique<VllmScheduler>(args, table, groups, std::nullopt, seed);
   }
   std::unique_ptr<Scheduler> operator()(const SglangArgs& args) const {
     return std::make_unique<SglangScheduler>(args, table, groups);
@@ -85,11 +86,18 @@ struct Refusal {
 
   /// The last token is produced but never stored.
   Reason by_blocks(std::int64_t block_size, std::int64_t usable) const {
-    const std::int64_t blocks = (prompt + output - 1 + block_size - 1) / block_size;
-    return blocks > usable ? Reason::kKvCapacity : Reason::kNone;
+    return by_blocks(prompt + output - 1, block_size, usable);
   }
+  Reason by_blocks(std::int64_t stored, std::int64_t block_size, std::int64_t usable) const {
+    return (stored + block_size - 1) / block_size > usable ? Reason::kKvCapacity : Reason::kNone;
+  }
+  /// Drafts need room up to the last step, which checks them behind all tokens but the last two.
   Reason operator()(const VllmArgs& args) const {
-    const Reason blocks = by_blocks(args.block_size, args.num_gpu_blocks - 1);
+    const SpeculationArgs& speculation = args.speculation;
+    const std::int64_t drafts = output > 1 ? speculation.num_speculative_tokens + speculation.lookahead() : 0;
+    const std::int64_t stored =
+        std::min(prompt + output - 1 + drafts, std::max(args.max_model_len, prompt + output - 1));
+    const Reason blocks = by_blocks(stored, args.block_size, args.num_gpu_blocks - 1);
     if (blocks != Reason::kNone) return blocks;
     const bool whole = !args.enable_chunked_prefill && args.long_prefill_token_threshold == 0;
     return whole && prompt > args.max_num_batched_tokens ? Reason::kTokenBudget : Reason::kNone;
@@ -124,8 +132,9 @@ struct Refusal {
 
 }  // namespace
 
-std::unique_ptr<Scheduler> make_scheduler(const EngineArgs& engine, RequestTable& table, std::size_t groups) {
-  return std::visit(Make{table, groups}, engine);
+std::unique_ptr<Scheduler> make_scheduler(const EngineArgs& engine, RequestTable& table, std::size_t groups,
+                                          std::uint64_t seed) {
+  return std::visit(Make{table, groups, seed}, engine);
 }
 
 std::int64_t max_context(const EngineArgs& engine) { return std::visit(MaxContext{}, engine); }

@@ -12,8 +12,10 @@
 /// What depends on the kind of an engine, in one place.
 namespace poolcast {
 
-/// The scheduling loop of an engine that advances in steps. Aborts for the kinds that have none (triton, session).
-std::unique_ptr<Scheduler> make_scheduler(const EngineArgs& engine, RequestTable& table, std::size_t groups);
+/// The scheduling loop of an engine that advances in steps; `seed` is that of the run. Aborts for the kinds that have
+/// none (triton, session).
+std::unique_ptr<Scheduler> make_scheduler(const EngineArgs& engine, RequestTable& table, std::size_t groups,
+                                          std::uint64_t seed);
 
 /// Tokens of the longest sequence that the engine takes, prompt and output together.
 std::int64_t max_context(const EngineArgs& engine);

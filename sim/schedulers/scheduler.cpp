@@ -7,6 +7,7 @@ namespace poolcast {
 
 void StepPlan::clear() {
   tokens = requests = decode_requests = decode_context = sampled = recomputed = wasted = 0;
+  again = false;
   padding = {};
   padded_prefill.clear();
   stall = Seconds(0);

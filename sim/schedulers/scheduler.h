@@ -9,6 +9,7 @@
 #include "sim/prefix_stats.h"
 #include "sim/schedulers/decode_set.h"
 #include "sim/schedulers/fidelity.h"
+#include "sim/schedulers/speculation.h"
 
 namespace poolcast {
 
@@ -42,15 +43,17 @@ struct StepPlan {
   std::vector<Preempted> preempted;  ///< in order
   struct Load {
     RequestId id;
-    Tokens tokens;  ///< whose KV is to come from elsewhere
+    Tokens tokens;           ///< whose KV is to come from elsewhere
+    bool from_host = false;  ///< the memory of the replica's own host
   };
   std::vector<Load> loads;  ///< requests that got blocks for KV from elsewhere, in order
   Tokens recomputed = 0;    ///< tokens that resumed requests lost and did not find in a cache
   Tokens wasted = 0;        ///< of `tokens`: decoded for requests that had ended already
+  bool again = false;       ///< nothing for now, but there may be something when it is asked anew at the same instant
 
   Padding padding;
   std::vector<PrefillChunk> padded_prefill;  ///< what runs in place of `prefill`; empty: `prefill` itself
-  Seconds stall{0};                          ///< compiling, before the step runs
+  Seconds stall{0};                          ///< beside the step itself: compiling, drafting
   std::int64_t compiled = 0;                 ///< programs
 
   /// Every running request decodes and gets its token: such a step may be repeated.
@@ -60,10 +63,11 @@ struct StepPlan {
 
 /// What a step, or a run of alike steps, brought.
 struct StepOutcome {
-  std::vector<RequestId> prefilled;  ///< finished their prompt and produced a token
+  std::vector<RequestId> prefilled;  ///< finished their prompt, or checked drafts, and produced tokens
   std::vector<RequestId> ended;      ///< reached their length, in scheduling order; may overlap with `prefilled`
   std::int64_t block_steps = 0;      ///< blocks in use after scheduling, summed over the steps
   std::int64_t blocks_used = 0;      ///< the same of the last step, which is the most
+  Tokens rejected = 0;               ///< computed for drafts that are thrown away
 };
 
 /// The scheduling loop of one engine instance. Requests live in the table; the scheduler keeps their SchedulerState.
@@ -114,6 +118,7 @@ class Scheduler {
   virtual std::int64_t usable_blocks() const = 0;
   virtual const DecodeSet& decodes() const = 0;
   virtual PrefixStats prefix_stats() const { return {}; }
+  virtual SpeculationStats speculation_stats() const { return {}; }
   /// Whether a step is planned before the results of the one before it are known: `schedule` is then called right after
   /// `finish`, and its plan may undo an end or a token that `finish` told of (StepPlan::Preempted::undone).
   virtual bool plans_ahead() const { return false; }

@@ -7,38 +7,45 @@
 namespace poolcast {
 
 VllmScheduler::VllmScheduler(const VllmArgs& args, RequestTable& table, std::size_t groups,
-                             std::optional<Buckets> buckets)
+                             std::optional<Buckets> buckets, std::uint64_t seed)
     : args_(args),
       table_(table),
       waiting_(args.policy, table),
       running_(table),
       decodes_(args.block_size, table, groups),
-      kv_(args.block_size, args.num_gpu_blocks - 1, args.enable_prefix_caching, table),
+      kv_(args.block_size, args.num_gpu_blocks - 1, args.enable_prefix_caching, table, args.host_blocks),
       buckets_(std::move(buckets)),
-      watermark_blocks_(static_cast<std::int64_t>(args.watermark * static_cast<double>(args.num_gpu_blocks))) {}
+      watermark_blocks_(static_cast<std::int64_t>(args.watermark * static_cast<double>(args.num_gpu_blocks))),
+      acceptance_(args.speculation, seed),
+      draft_slots_(args.speculation.draft_slots()),
+      speculates_(args.speculation.on()),
+      drops_last_hit_(args.speculation.method == SpeculationArgs::Method::kEagle) {}
 
 void VllmScheduler::enqueue(RequestId id) {
   SchedulerState& s = table_.state(id);
   s.tokens = s.prompt_tokens;
   s.standing = Standing::kWaiting;
   kv_.open_table(id);
-  waiting_.add(id);
+  if (args_.async_scheduling) {
+    came_.push_back(id);
+  } else {
+    waiting_.add(id);
+  }
 }
 
 void VllmScheduler::abort(RequestId id) {
   SchedulerState& s = table_.state(id);
   if (s.standing == Standing::kWaiting) {
     s.standing = Standing::kGone;
-    waiting_.remove(id);
+    if (std::erase(came_, id) == 0) waiting_.remove(id);
     return;
   }
   if (s.standing == Standing::kLoading) {
-    const bool here = std::erase(loading_, id) == 0;
-    std::erase(loaded_, id);
+    for (auto* list : {&loading_, &loaded_, &landed_}) std::erase(*list, id);
     s.standing = Standing::kGone;
-    // Its blocks are for the whole prompt; until its KV has come only those that the cache gave it hold anything.
-    const auto hit = static_cast<Tokens>(table_.kv(id).entered) * args_.block_size;
-    kv_.release(id, s.tokens, here ? s.computed : hit);
+    // What has come is not cached before it is looked at.
+    const auto cached = static_cast<Tokens>(table_.kv(id).entered) * args_.block_size;
+    give_back(id, loading_blocks(id) * args_.block_size, cached);
     refused_ = {};
     return;
   }
@@ -48,8 +55,9 @@ void VllmScheduler::abort(RequestId id) {
   } else {
     stop_prefilling(id);
   }
-  kv_.release(id, held, held);
   s.standing = Standing::kGone;
+  if (ahead_) return linger(id, held);
+  give_back(id, held, held);
   running_.remove(id);
 }
 
@@ -57,24 +65,23 @@ void VllmScheduler::abort(RequestId id) {
 
 /// Clears the plan before: of an empty step, which nobody ends, it still says who went without.
 Tokens VllmScheduler::begin_plan() {
-  for (const RequestId id : plan_.starved) table_.state(id).starved = false;
+  if (!ended_) {
+    for (const RequestId id : plan_.starved) table_.state(id).starved = false;
+  }
   plan_.clear();
   refused_ = {};
+  gave_way_ = ended_ = false;
   return args_.max_num_batched_tokens;
 }
 
-const StepPlan& VllmScheduler::schedule() {
+const StepPlan& VllmScheduler::plan_step(bool literally) {
   Tokens budget = begin_plan();
-  if (!schedule_running_at_once(budget)) schedule_running_in_order(budget);
-  if (plan_.preempted.empty()) admit_waiting(budget);
-  complete_plan();
-  return plan_;
-}
-
-const StepPlan& VllmScheduler::schedule_literally() {
-  Tokens budget = begin_plan();
-  schedule_running_in_order(budget);
-  if (plan_.preempted.empty()) admit_waiting(budget);
+  const bool ahead = ahead_;
+  ahead_ = false;
+  if (args_.async_scheduling && !ahead) catch_up();
+  if (literally || speculates_ || !schedule_running_at_once(budget)) schedule_running_in_order(budget);
+  if (!gave_way_) admit_waiting(budget);
+  if (ahead) plan_.again = catch_up();
   complete_plan();
   return plan_;
 }
@@ -88,8 +95,10 @@ Tokens VllmScheduler::computed(RequestId id) const {
 Tokens VllmScheduler::wanted(RequestId id, Tokens budget) const {
   const SchedulerState& s = table_.state(id);
   const bool decoding = s.standing == Standing::kDecoding;
+  if (s.standing == Standing::kGone) return 0;  // it has all its tokens
   const Tokens done = computed(id);
   Tokens n = decoding ? 1 : s.tokens - done;
+  if (s.drafted) n += args_.speculation.num_speculative_tokens;
   if (args_.long_prefill_token_threshold > 0) n = std::min(n, args_.long_prefill_token_threshold);
   return std::max<Tokens>(0, std::min({n, budget, args_.max_model_len - done - 1}));
 }
@@ -135,21 +144,22 @@ void VllmScheduler::schedule_running_in_order(Tokens& budget) {
     s.chunk = 0;
     s.starved = s.standing == Standing::kDecoding;
   }
-  for (std::uint32_t at = running_.head(); at != kNone && budget > 0; at = table_.state(RequestId(at)).next) {
+  for (std::uint32_t at = running_.head(); at != kNone && budget > draft_slots_;
+       at = table_.state(RequestId(at)).next) {
     const RequestId id(at);
-    const Tokens n = wanted(id, budget);
+    const Tokens n = wanted(id, budget - draft_slots_);
     if (n == 0) continue;  // later requests may go ahead
     const Tokens done = computed(id);
-    const std::int64_t need = kv_.blocks(done + n) - kv_.blocks(done);
+    const std::int64_t need = blocks_to_add(id, done, n);
     if (!make_room(id, need, budget)) break;  // it gave way itself, and nobody after it is served in this step
     SchedulerState& s = table_.state(id);
     if (s.standing == Standing::kDecoding) {
       kv_.open(need);
-      if (quotable_ > 0 && table_.content(id).output != 0) kv_.settle(id, done + n);
+      if (quotable_ > 0 && table_.content(id).output != 0) kv_.settle(id, known(done));
     } else {
-      kv_.grow(id, done, done + n);
+      add_blocks(id, done, n, need);
     }
-    budget -= n;
+    budget -= n + draft_slots_;
     s.chunk = static_cast<std::int32_t>(n);
     s.starved = false;
   }
@@ -185,22 +195,24 @@ RequestId VllmScheduler::victim() const {
 /// Frees everything that `id` holds and sends it back to the waiting queue; what it was given in this step returns to
 /// the budget. Only called from the walk, where `chunk` is up to date for every running request.
 void VllmScheduler::preempt(RequestId id, Tokens& budget) {
+  gave_way_ = true;
   SchedulerState& s = table_.state(id);
+  if (s.standing == Standing::kGone) return preempt_lingering(id);
   const bool decoding = s.standing == Standing::kDecoding;
   const Tokens held = computed(id) + s.chunk;
   const Tokens dropped = held - s.chunk;  // what it was given in this step was not computed yet
-  budget += s.chunk;
+  if (s.chunk > 0) budget += s.chunk + draft_slots_;
   if (decoding) {
     stop_decoding(id);
   } else {
     stop_prefilling(id);
   }
-  kv_.release(id, held, dropped, KvBlocks::Leaving::kPreempted, args_.fidelity == Fidelity::kUpstream);
+  give_back(id, held, dropped, KvBlocks::Leaving::kPreempted);
   s.dropped += dropped;
   s.lost = static_cast<std::int32_t>(dropped);
   s.computed = 0;
   s.chunk = 0;
-  s.starved = false;
+  s.starved = s.drafted = false;
   ++s.preemptions;
   s.standing = Standing::kWaiting;
   // `next` stays as it was, so that a walk standing on this request can go on; the list itself is mended.
@@ -211,12 +223,13 @@ void VllmScheduler::preempt(RequestId id, Tokens& budget) {
 
 /// Admission is strictly in order: the first request that does not fit ends it. Waiting requests never preempt.
 void VllmScheduler::admit_waiting(Tokens& budget) {
-  if (!waiting_.empty() && budget > 0 && running_.size() < args_.max_num_seqs) settle_outputs();
+  const bool any = !waiting_.empty() || !loaded_.empty();
+  if (any && budget > draft_slots_ && running_.size() < args_.max_num_seqs) settle_outputs();
   if (!admit_loaded(budget)) return;
-  while (!waiting_.empty() && budget > 0 && running_.size() < args_.max_num_seqs) {
+  while (!waiting_.empty() && budget > draft_slots_ && running_.size() < args_.max_num_seqs) {
     const RequestId id = waiting_.front();
     const SchedulerState& s = table_.state(id);
-    const KvBlocks::Match found = kv_.match(id, s.tokens);
+    const KvBlocks::Match found = match(id);
     if (s.remote > 0) {
       if (!start_loading(id, found)) {
         refused_ = {id.value, table_.generation(id)};
@@ -224,16 +237,23 @@ void VllmScheduler::admit_waiting(Tokens& budget) {
       }
       continue;
     }
+    if (const std::int64_t host = kv_.match_on_host(id, s.tokens, found.blocks); host > 0) {
+      if (!start_host_load(id, found, host)) {
+        refused_ = {id.value, table_.generation(id)};
+        break;
+      }
+      continue;
+    }
     Tokens n = s.tokens - found.blocks * args_.block_size;  // outputs included after a preemption
     if (args_.long_prefill_token_threshold > 0) n = std::min(n, args_.long_prefill_token_threshold);
-    const bool whole = args_.enable_chunked_prefill || n <= budget;
-    n = std::min(n, budget);
+    const bool whole = args_.enable_chunked_prefill || n <= budget - draft_slots_;
+    n = std::min(n, budget - draft_slots_);
     if (!whole || !fits(s, found, n)) {
       refused_ = {id.value, table_.generation(id)};
       break;
     }
     waiting_.pop();
-    budget -= n;
+    budget -= n + draft_slots_;
     admit(id, found, n);
   }
 }
@@ -262,6 +282,7 @@ void VllmScheduler::admit(RequestId id, const KvBlocks::Match& found, Tokens n) 
   }
   s.cached += hit;
   kv_.admit(id, hit + n);
+  if (speculates_) held_blocks(id) = kv_.blocks(hit + n);
   enter_running(id, hit, n);
 }
 
@@ -277,45 +298,12 @@ void VllmScheduler::enter_running(RequestId id, Tokens computed, Tokens n) {
   give_chunk(id, n);
 }
 
-// ---------------------------------------------------------------- outputs that others may quote
-
-/// Puts what decoding requests have produced so far into the cache, the present step included, where others may ask
-/// for it.
-void VllmScheduler::settle_outputs() {
-  if (quotable_ == 0) return;
-  for_each_running([this](RequestId id, Tokens done, Tokens n) {
-    const bool decoding = table_.state(id).standing == Standing::kDecoding;
-    if (decoding && table_.content(id).output != 0) kv_.settle(id, done + n);
-  });
-}
-
-/// Whether a decoding request is about to produce the block that the request of the last lookup missed first.
-bool VllmScheduler::may_find_more() {
-  if (quotable_ == 0) return false;
-  bool any = false;
-  for_each_running([&](RequestId id, Tokens done, Tokens n) {
-    const bool decoding = table_.state(id).standing == Standing::kDecoding;
-    any = any || (decoding && table_.content(id).output != 0 && kv_.continued_by(id, done + n));
-  });
-  return any;
-}
-
-void VllmScheduler::start_decoding(RequestId id) {
-  decodes_.join(id);
-  if (kv_.caches()) quotable_ += table_.content(id).output != 0;
-}
-
-void VllmScheduler::stop_decoding(RequestId id) {
-  decodes_.leave(id);
-  if (kv_.caches()) quotable_ -= table_.content(id).output != 0;
-}
-
 void VllmScheduler::give_chunk(RequestId id, Tokens n) {
   const SchedulerState& s = table_.state(id);
   plan_.prefill.push_back({n, s.computed});
   plan_.prefill_ids.push_back(id);
   plan_.tokens += n;
-  if (s.computed + n == s.tokens) ++plan_.sampled;
+  if (s.computed + n >= s.tokens) plan_.sampled += s.computed + n - s.tokens + 1;  // drafts are checked by sampling
 }
 
 /// Adds the decodes, which `give_chunk` has not seen.
@@ -329,12 +317,15 @@ void VllmScheduler::complete_plan() {
   opened_ = 0;
   plan_.requests = plan_.decode_requests + static_cast<std::int64_t>(plan_.prefill.size());
   if (buckets_) buckets_->pad_ragged(plan_);
+  const auto passes = static_cast<double>(args_.speculation.num_speculative_tokens);
+  if (speculates_ && plan_.sampled > 0) plan_.stall = args_.speculation.draft_time * passes;
 }
 
 // ---------------------------------------------------------------- runs of alike steps
 
 std::int64_t VllmScheduler::certain_steps(Tokens last_context) {
-  if (!plan_.preempted.empty()) return 1;  // nobody was asked to come in; the next step will ask
+  if (gave_way_) return 1;  // nobody was asked to come in; the next step will ask
+  if (args_.async_scheduling && may_admit()) return 1;
   if (refused_.id != kNone && may_find_more()) return 1;
   std::int64_t steps = decodes_.steps_to_first_end();
   const Tokens room = last_context - plan_.decode_context;
@@ -346,7 +337,9 @@ std::vector<RequestId> VllmScheduler::take_all() {
   std::vector<RequestId> held;
   for_each_running([&](RequestId id, Tokens, Tokens) { held.push_back(id); });
   for (const RequestId id : held) abort(id);
-  for (const auto* list : {&loaded_, &loading_}) held.insert(held.end(), list->begin(), list->end());
+  for (const auto* list : {&loaded_, &landed_, &loading_, &came_}) held.insert(held.end(), list->begin(), list->end());
+  while (!came_.empty()) abort(came_.front());
+  while (!landed_.empty()) abort(landed_.front());
   while (!loaded_.empty()) abort(loaded_.front());
   while (!loading_.empty()) abort(loading_.front());
   while (!waiting_.empty()) {
@@ -358,6 +351,7 @@ std::vector<RequestId> VllmScheduler::take_all() {
 }
 
 bool VllmScheduler::may_admit() {
+  if (!came_.empty() || !landed_.empty()) return true;  // what they need is looked at when they are seen
   if (running_.size() >= args_.max_num_seqs || running_.size() >= args_.max_num_batched_tokens) return false;
   if (!loaded_.empty()) return true;
   if (waiting_.empty()) return false;
@@ -365,80 +359,7 @@ bool VllmScheduler::may_admit() {
   const RequestId head = waiting_.front();
   if (head.value == refused_.id && table_.generation(head) == refused_.generation) return false;
   const SchedulerState& s = table_.state(head);
-  return fits(s, kv_.match(head, s.tokens), 1) || may_find_more();
-}
-
-// ---------------------------------------------------------------- the end of a step
-
-void VllmScheduler::begun(std::int64_t steps) {
-  const std::int64_t opened = decodes_.open_blocks(steps - 1).opened;
-  kv_.open(opened - opened_);
-  opened_ = opened;
-}
-
-const StepOutcome& VllmScheduler::finish(std::int64_t steps) {
-  outcome_.prefilled.clear();
-  outcome_.ended.clear();
-  outcome_.block_steps = steps * used_;
-  outcome_.blocks_used = used_;
-  finish_decodes(steps);
-  const bool decodes_ended = !outcome_.ended.empty();
-  finish_prompts();
-  if (decodes_ended && outcome_.ended.size() > 1) {
-    std::sort(outcome_.ended.begin(), outcome_.ended.end(),
-              [this](RequestId a, RequestId b) { return table_.state(a).admission < table_.state(b).admission; });
-  }
-  for (const RequestId id : outcome_.ended) let_go(id);
-  return outcome_;
-}
-
-void VllmScheduler::finish_decodes(std::int64_t steps) {
-  if (steps > 1) {
-    const DecodeSet::BlockRun run = decodes_.open_blocks(steps - 1);
-    outcome_.block_steps += run.increment;
-    outcome_.blocks_used += run.opened;
-    kv_.open(run.opened - opened_);
-  }
-  for (const RequestId id : plan_.starved) {
-    decodes_.hold_back(id);
-    table_.state(id).starved = false;
-  }
-  decodes_.advance(steps);
-  decodes_.take_ended(outcome_.ended);
-  if (!kv_.caches()) return;
-  for (const RequestId id : outcome_.ended) quotable_ -= table_.content(id).output != 0;
-}
-
-void VllmScheduler::finish_prompts() {
-  for (const RequestId id : plan_.prefill_ids) {
-    SchedulerState& s = table_.state(id);
-    s.computed += s.chunk;
-    if (s.computed < s.tokens) continue;
-    stop_prefilling(id);
-    ++s.tokens;
-    outcome_.prefilled.push_back(id);
-    if (s.tokens >= s.end_tokens) {
-      s.standing = Standing::kGone;
-      outcome_.ended.push_back(id);
-    } else {
-      start_decoding(id);
-    }
-  }
-}
-
-void VllmScheduler::let_go(RequestId id) {
-  SchedulerState& s = table_.state(id);
-  const Tokens held = s.tokens - 1;  // the last token is never stored
-  if (s.hand_over) {
-    s.standing = Standing::kHanded;
-  } else {
-    kv_.release(id, held, held);
-  }
-  running_.remove(id);
-}
-
-void VllmScheduler::stop_prefilling(RequestId id) {
-  prefilling_.erase(std::find(prefilling_.begin(), prefilling_.end(), id));
+  return fits(s, match(head), 1) || may_find_more();
 }
 
 }  // namespace poolcast

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "sim/schedulers/fidelity.h"
+#include "sim/schedulers/speculation.h"
 
 namespace poolcast {
 
@@ -24,6 +25,10 @@ struct VllmArgs {
   double watermark = 0.0;                  ///< share of num_gpu_blocks kept free at admission
   bool enable_prefix_caching = false;
   std::int64_t stream_interval = 1;  ///< tokens in a message to the client
+  bool async_scheduling = false;     ///< a step is planned while the one before it runs
+  SpeculationArgs speculation;       ///< not together with async_scheduling
+  double kv_offloading_size = 0;     ///< GiB of host memory for KV blocks; 0 = none
+  std::int64_t host_blocks = 0;      ///< that fit into it
   Fidelity fidelity = Fidelity::kMended;
 
   bool operator==(const VllmArgs&) const = default;

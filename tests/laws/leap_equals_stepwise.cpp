@@ -122,6 +122,89 @@ TEST_CASE("leaps and single steps give the same bits on 300 random worlds of pip
   CHECK(idle < busy);
 }
 
+TEST_CASE("leaps and single steps give the same bits on 400 random worlds that plan ahead") {
+  std::uint64_t preempted = 0, leaps = 0, transfers = 0;
+  std::int64_t hits = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    const auto world = [seed] {
+      SimulationSpec spec = seed % 4 == 0 ? random_disaggregated_world(seed) : random_prefix_world(seed);
+      plan_ahead(spec, seed);
+      return spec;
+    };
+    Report report;
+    const std::string leap = fingerprint_of(world(), false, &report);
+    const std::string stepwise = fingerprint_of(world(), true);
+    INFO("world " << seed);
+    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    leaps += report.leaps;
+    transfers += report.transfers;
+    for (const ReplicaReport& r : report.replicas) {
+      preempted += r.preemptions;
+      hits += r.prefix.hits;
+    }
+  }
+  CHECK(preempted > 2000);
+  CHECK(leaps > 2000);
+  CHECK(hits > 100'000);
+  CHECK(transfers > 2000);
+}
+
+TEST_CASE("leaps and single steps give the same bits on 400 random worlds that keep KV on their hosts") {
+  std::uint64_t preempted = 0, leaps = 0, loads = 0, lost = 0;
+  std::int64_t hits = 0;
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    const auto world = [seed] {
+      SimulationSpec spec = random_prefix_world(seed);
+      offload(spec, seed);
+      if (seed % 3 == 0) plan_ahead(spec, seed / 3);
+      if (seed % 3 == 1) speculate(spec, seed);
+      return spec;
+    };
+    Report report;
+    const std::string leap = fingerprint_of(world(), false, &report);
+    const std::string stepwise = fingerprint_of(world(), true);
+    INFO("world " << seed);
+    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    leaps += report.leaps;
+    loads += report.host_loads;
+    lost += report.total().outcomes.count(Outcome::kFailed);
+    for (const ReplicaReport& r : report.replicas) {
+      preempted += r.preemptions;
+      hits += r.prefix.host_hits;
+    }
+  }
+  CHECK(preempted > 2000);
+  CHECK(leaps > 1000);
+  CHECK(loads > 1000);
+  CHECK(hits > 10'000);
+}
+
+TEST_CASE("the laws hold on 300 random worlds with speculation, and leaps change nothing") {
+  std::uint64_t preempted = 0;
+  SpeculationStats stats;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const auto world = [seed] {
+      SimulationSpec spec = seed % 4 == 0 ? random_disaggregated_world(seed) : random_prefix_world(seed);
+      speculate(spec, seed);
+      if (seed % 5 == 0) send_in_bundles(spec, seed);
+      return spec;
+    };
+    Report report;
+    const std::string leap = fingerprint_of(world(), false, &report);
+    const std::string stepwise = fingerprint_of(world(), true);
+    INFO("world " << seed);
+    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    for (const ReplicaReport& r : report.replicas) {
+      preempted += r.preemptions;
+      stats.drafted += r.speculation.drafted;
+      stats.accepted += r.speculation.accepted;
+    }
+  }
+  CHECK(preempted > 1000);
+  CHECK(stats.accepted > 100'000);
+  CHECK(stats.accepted < stats.drafted);
+}
+
 TEST_CASE("one world", "[.]") {
   const char* seed = std::getenv("POOLCAST_WORLD");
   const std::uint64_t world = seed ? std::strtoull(seed, nullptr, 10) : 1;

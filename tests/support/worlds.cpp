@@ -242,11 +242,11 @@ void append(std::string& text, const RequestRecord& r) {
 void append(std::string& text, const ReplicaReport& r) {
   text += fmt::format(
       "replica {} {} {} {} {} busy {} work {} tokens {} running {} {} waiting {} kv {} {} {} preempted {} {} {} hits "
-      "{} {} "
-      "{}\n",
+      "{} {} {} drafts {} {} {} {} host {}\n",
       r.requests, r.completed, r.steps, r.decode_steps, r.extrapolated_steps, r.busy, r.stage_work, r.scheduled_tokens,
       r.running_steps, r.running_max, r.waiting_max, r.kv_block_steps, r.kv_blocks_max, r.kv_blocks_usable,
-      r.preemptions, r.recomputed_tokens, r.stalled, r.prefix.queries, r.prefix.hits, r.prefix.resumed_hits);
+      r.preemptions, r.recomputed_tokens, r.stalled, r.prefix.queries, r.prefix.hits, r.prefix.resumed_hits,
+      r.speculation.checks, r.speculation.drafted, r.speculation.accepted, r.rejected_tokens, r.prefix.host_hits);
 }
 
 }  // namespace
@@ -316,10 +316,49 @@ void send_in_bundles(SimulationSpec& spec, std::uint64_t seed) {
   for (PoolSpec& pool : spec.pools) pool.vllm().stream_interval = 1 + static_cast<std::int64_t>(random.below(9));
 }
 
+void plan_ahead(SimulationSpec& spec, std::uint64_t seed) {
+  for (PoolSpec& pool : spec.pools) {
+    pool.vllm().async_scheduling = true;
+    if (seed % 3 != 0) continue;
+    auto curve = std::make_shared<KneeCurve>();
+    curve->base = 1e-3 * static_cast<double>(1 + seed % 4);
+    curve->per_token = curve->per_request = curve->per_context = curve->beyond = curve->per_pair = 0;
+    pool.curve = curve;
+  }
+}
+
+void speculate(SimulationSpec& spec, std::uint64_t seed) {
+  RandomStream random(seed, "random speculation");
+  using Method = SpeculationArgs::Method;
+  for (PoolSpec& pool : spec.pools) {
+    SpeculationArgs& args = pool.vllm().speculation;
+    const Method methods[] = {Method::kNgram, Method::kDraftModel, Method::kEagle};
+    args.method = methods[random.below(3)];
+    args.num_speculative_tokens = 1 + static_cast<std::int64_t>(random.below(5));
+    for (std::int64_t i = 0; i < args.num_speculative_tokens; ++i) {
+      args.synthetic_acceptance_rates.push_back(random.uniform() < 0.2 ? 1 : random.uniform());
+    }
+    if (args.runs_model()) args.draft_time = Seconds(1e-4 * random.uniform());
+    pool.vllm().max_num_batched_tokens = std::max<std::int64_t>(pool.vllm().max_num_batched_tokens, 8);
+  }
+}
+
+void offload(SimulationSpec& spec, std::uint64_t seed) {
+  RandomStream random(seed, "random host");
+  for (PoolSpec& pool : spec.pools) {
+    VllmArgs& args = pool.vllm();
+    if (!args.enable_prefix_caching) continue;
+    args.host_blocks = 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(6 * args.num_gpu_blocks)));
+    pool.kv_bytes_per_token = 1000;
+    pool.host_bandwidth = BytesPerSecond(1e5 + 1e7 * random.uniform() * random.uniform());
+  }
+}
+
 std::string fingerprint(const Report& report, const std::vector<RequestRecord>& records) {
   std::string text = fmt::format("{} {} {} {} {} {} steps {}\n", report.first_arrival, report.last_arrival, report.end,
                                  report.measured_begin, report.measured_end, report.warm_up_requests, report.steps);
   text += fmt::format("transfers {} {} {}\n", report.transfers, report.transferred_bytes, report.transfer_time);
+  text += fmt::format("host {} {} {}\n", report.host_loads, report.host_loaded_bytes, report.host_load_time);
   for (const RequestRecord& record : records) append(text, record);
   for (const ReplicaReport& replica : report.replicas) append(text, replica);
   for (const auto& row : report.cells) {

@@ -70,6 +70,15 @@ void send_in_bundles(SimulationSpec& spec, std::uint64_t seed);
 /// The same with pipelines and data-parallel ranks on most pools, and vLLM's own balancer among the policies.
 SimulationSpec random_layout_world(std::uint64_t seed);
 
+/// Lets the vLLM pools of a world plan ahead; every third world has steps of whole milliseconds, so that arrivals meet
+/// their ends.
+void plan_ahead(SimulationSpec& spec, std::uint64_t seed);
+/// Gives the vLLM pools of a world speculative decoding.
+void speculate(SimulationSpec& spec, std::uint64_t seed);
+
+/// Lets the vLLM pools of a world keep KV on their hosts.
+void offload(SimulationSpec& spec, std::uint64_t seed);
+
 /// Every figure of a report and of its records that must not depend on how the run was cut into leaps, as text.
 std::string fingerprint(const Report& report, const std::vector<RequestRecord>& records);
 /// Runs a world, in leaps or in single steps, and takes its fingerprint.
