@@ -101,7 +101,8 @@ void Engine::handle(const EventQueue::Event& event) {
       return arrive(event.slot - source_slot(0));
     case Phase::kStepStart:
       replicas_[event.slot]->start_step(now_, events_);
-      return start_transfers(event.slot);
+      if (!replicas_[event.slot]->loads().empty()) start_transfers(event.slot);
+      return;
   }
 }
 
@@ -233,7 +234,7 @@ void Engine::end_step(std::uint32_t replica) {
       leave(id);
     }
   }
-  start_transfers(replica);  // of the next step, where it is planned already
+  if (!r.loads().empty()) start_transfers(replica);  // of the next step, where it is planned already
   if (r.barren_preemptions() >= spec_.stall_preemptions) give_up(r);
 }
 

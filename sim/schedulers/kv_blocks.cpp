@@ -70,7 +70,6 @@ KvBlocks::Match KvBlocks::match(RequestId id, std::int64_t tokens, bool drop_las
 }
 
 std::int64_t KvBlocks::match_on_host(RequestId id, std::int64_t tokens, std::int64_t from) {
-  if (!host_.on()) return 0;
   KvTable& kv = table_.kv(id);
   const Content& content = table_.content(id);
   const std::int64_t reach = table_.state(id).preemptions > 0 ? tokens : std::min(tokens, kv.known());

@@ -48,6 +48,7 @@ class KvBlocks {
   };
   /// With `drop_last` the last block that was found is left out (EAGLE needs the hidden states of its tokens).
   Match match(RequestId id, std::int64_t tokens, bool drop_last = false);
+  bool keeps_on_host() const { return host_.on(); }
   /// Full blocks of `tokens` tokens behind the first `from` that the host holds, up to the first that it does not.
   std::int64_t match_on_host(RequestId id, std::int64_t tokens, std::int64_t from);
   /// Whether the chain of the last `match` might go on with the output of `other`, computed up to `tokens`.

@@ -224,7 +224,7 @@ void VllmScheduler::preempt(RequestId id, Tokens& budget) {
 /// Admission is strictly in order: the first request that does not fit ends it. Waiting requests never preempt.
 void VllmScheduler::admit_waiting(Tokens& budget) {
   const bool any = !waiting_.empty() || !loaded_.empty();
-  if (any && budget > draft_slots_ && running_.size() < args_.max_num_seqs) settle_outputs();
+  if (any && kv_.caches() && budget > draft_slots_ && running_.size() < args_.max_num_seqs) settle_outputs();
   if (!admit_loaded(budget)) return;
   while (!waiting_.empty() && budget > draft_slots_ && running_.size() < args_.max_num_seqs) {
     const RequestId id = waiting_.front();
@@ -237,7 +237,8 @@ void VllmScheduler::admit_waiting(Tokens& budget) {
       }
       continue;
     }
-    if (const std::int64_t host = kv_.match_on_host(id, s.tokens, found.blocks); host > 0) {
+    const std::int64_t host = kv_.keeps_on_host() ? kv_.match_on_host(id, s.tokens, found.blocks) : 0;
+    if (host > 0) {
       if (!start_host_load(id, found, host)) {
         refused_ = {id.value, table_.generation(id)};
         break;

@@ -326,26 +326,26 @@ std::string drafts(const std::string& config) { return "speculative_config: {" +
 
 TEST_CASE("a message holds a token at least") {
   CHECK(message(vllm_fault("stream_interval: 0")) ==
-        "s.yaml:32:115: pools[1].engine.args.stream_interval: must be at least 1, got \"0\"");
+        "s.yaml:32:112: pools[1].engine.args.stream_interval: must be a whole number from 1 to 1000000000, got \"0\"");
   CHECK(vllm_fault("stream_interval: 8") == "no error");
 }
 
 TEST_CASE("speculation needs its method, its drafts, how many are accepted, and the time of a model that drafts") {
-  const std::string at = "s.yaml:32:118: pools[1].engine.args.speculative_config: ";
+  const std::string at = "s.yaml:32:115: pools[1].engine.args.speculative_config: ";
   CHECK(message(vllm_fault(drafts("num_speculative_tokens: 2"))) == at + "missing key \"method\"");
   CHECK(message(vllm_fault(drafts("method: ngram, num_speculative_tokens: 2"))) ==
-        at + "missing one of synthetic_acceptance_rates, synthetic_acceptance_length");
+        at + "needs one of synthetic_acceptance_rates or synthetic_acceptance_length");
   CHECK(message(vllm_fault(drafts("method: eagle, num_speculative_tokens: 2, synthetic_acceptance_length: 1.5"))) ==
         at + "missing key \"draft_time\"");
   CHECK(
       message(vllm_fault(drafts("method: ngram, num_speculative_tokens: 3, synthetic_acceptance_rates: [0.5, 0.5]"))) ==
-      "s.yaml:32:191: pools[1].engine.args.speculative_config.synthetic_acceptance_rates: 2 rates for 3 drafts: state "
+      "s.yaml:32:186: pools[1].engine.args.speculative_config.synthetic_acceptance_rates: 2 rates for 3 drafts: state "
       "one for each");
   CHECK(message(vllm_fault(drafts("method: ngram, num_speculative_tokens: 3, synthetic_acceptance_length: 3.5"))) ==
-        "s.yaml:32:192: pools[1].engine.args.speculative_config.synthetic_acceptance_length: must be at most 3, got "
+        "s.yaml:32:187: pools[1].engine.args.speculative_config.synthetic_acceptance_length: must be at most 3, got "
         "\"3.5\"");
   CHECK(message(vllm_fault(drafts("method: medusa, num_speculative_tokens: 3"))) ==
-        "s.yaml:32:127: pools[1].engine.args.speculative_config.method: unknown value \"medusa\"");
+        "s.yaml:32:124: pools[1].engine.args.speculative_config.method: unknown value \"medusa\"");
   const std::string sound = drafts(
       "method: eagle, model: x/y, num_speculative_tokens: 2, synthetic_acceptance_length: 1.5, draft_time: 1 ms");
   CHECK(vllm_fault(sound) == "no error");
@@ -362,14 +362,14 @@ TEST_CASE("KV on the host needs the bandwidth to it and a prefix cache, and the 
   CHECK(message(vllm_fault("kv_offloading_size: 12.5")) ==
         "s.yaml:30:5: pools[1]: missing key \"host_bandwidth\": what a replica reads from its host, such as 50 GB/s");
   CHECK(message(vllm_fault("kv_offloading_size: 12.5, enable_prefix_caching: false", bandwidth)) ==
-        "s.yaml:32:118: pools[1].engine.args.kv_offloading_size: needs enable_prefix_caching: blocks are found by the "
+        "s.yaml:32:115: pools[1].engine.args.kv_offloading_size: needs enable_prefix_caching: blocks are found by the "
         "hashes of its cache");
   CHECK(
       message(vllm_fault("kv_offloading_size: none", bandwidth)) ==
       "s.yaml:33:21: pools[1].host_bandwidth: nothing is kept on the host: state kv_offloading_size, or leave it out");
   CHECK(message(vllm_fault("kv_offloading_size: 0.001", bandwidth)) ==
-        "s.yaml:32:118: pools[1].engine.args.kv_offloading_size: holds no block of 2097152 bytes");
+        "s.yaml:32:115: pools[1].engine.args.kv_offloading_size: holds no block of 2097152 bytes");
   CHECK(
       message(vllm_fault("kv_offloading_backend: lmcache")) ==
-      "s.yaml:32:121: pools[1].engine.args.kv_offloading_backend: lmcache is known but not modelled yet: leave it out");
+      "s.yaml:32:118: pools[1].engine.args.kv_offloading_backend: lmcache is known but not modelled yet: leave it out");
 }

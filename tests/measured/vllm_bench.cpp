@@ -167,6 +167,7 @@ Latencies predicted(const Device& device, const std::vector<Row>& rows, const st
   args.num_gpu_blocks = device.num_gpu_blocks;
   args.max_model_len = device.max_model_len;
   args.enable_prefix_caching = true;
+  args.async_scheduling = true;  // as vLLM 0.19 resolves it, by the log
   std::vector<Arrival> arrivals;
   for (const Row& r : rows) arrivals.push_back(testing::arrival(r.arrival - rows[0].arrival, r.prompt, r.output));
   testing::add_list(spec, std::move(arrivals));

@@ -192,7 +192,7 @@ TEST_CASE("the rest of vLLM's defaults is that of its version") {
   CHECK(std::get<VllmArgs>(now->settings.args).policy == VllmArgs::Policy::kFcfs);
   CHECK(now->find("watermark") != nullptr);
   CHECK(now->find("enable_prefix_caching")->modelled);
-  CHECK_FALSE(now->find("async_scheduling")->modelled);
+  CHECK(std::get<VllmArgs>(now->settings.args).async_scheduling);
 
   const auto older = catalog().engine_defaults("vllm", "0.19.0", accelerator("h100-sxm"));
   REQUIRE(older);

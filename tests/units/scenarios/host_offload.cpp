@@ -14,7 +14,7 @@ namespace {
 
 std::string scenario(const std::string& trace, const std::string& args, const std::string& rest) {
   return "version: 1\nworkload: {trace: {file: \"" + trace +
-         "\", rate_scale: 0.5}}\nmodels: {name: m, shape: llama-3.1-8b, contract: {limits: {context: "
+         "\", time_unit: 1 ms, rate_scale: 0.5}}\nmodels: {name: m, shape: llama-3.1-8b, contract: {limits: {context: "
          "131072}}}\npools:\n"
          "  name: p\n  accelerator: h100-sxm\n  replicas: 4\n  engine: {kind: vllm, version: \"0.19\", args: "
          "{max_num_seqs: 256, "
