@@ -188,7 +188,7 @@ template <int kTileColumns>
 void launch_product(const PlannedProduct& plan, Stream stream) {
   constexpr int kShared = Shared<kTileColumns>::kBytes;
   auto* kernel = product_kernel<kTileColumns>;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared));
+  [[maybe_unused]] static const bool allowed = allow_shared(kernel, kShared);
   kernel<<<plan.blocks, kThreads, kShared, stream>>>(plan.product, plan.a_map, plan.w_map);
   check(cudaGetLastError());
 }

@@ -15,4 +15,11 @@ inline void check(cudaError_t status) {
   }
 }
 
+/// Lets a kernel take more than 48 KiB of shared memory. True, so that a static can hold it: once is enough.
+template <class Kernel>
+bool allow_shared(Kernel* kernel, int bytes) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  return true;
+}
+
 }  // namespace poolcast::cuda

@@ -280,7 +280,7 @@ void launch_decode(const HopperDecode& plan, Stream stream) {
   constexpr int kShared = kRing > static_cast<int>(sizeof(Joined<kHeadDim>)) ? kRing : sizeof(Joined<kHeadDim>);
   const DecodeAttention& a = plan.attention;
   const int row_tiles = (a.heads / a.cache.kv_heads + kRows - 1) / kRows;
-  check(cudaFuncSetAttribute(decode_kernel<kHeadDim>, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared));
+  [[maybe_unused]] static const bool allowed = allow_shared(decode_kernel<kHeadDim>, kShared);
   decode_kernel<kHeadDim>
       <<<dim3(plan.splits, a.cache.kv_heads * row_tiles, a.requests), kWarps * 32, kShared, stream>>>(plan);
   check(cudaGetLastError());

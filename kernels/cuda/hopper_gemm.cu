@@ -169,7 +169,7 @@ template <class Element, class Accumulator, int kTileColumns>
 void launch_product(const PlannedProduct& plan, Stream stream) {
   constexpr int kShared = Shape<Element, kTileColumns>::kShared;
   auto* kernel = product_kernel<Element, Accumulator, kTileColumns>;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared));
+  [[maybe_unused]] static const bool allowed = allow_shared(kernel, kShared);
   kernel<<<plan.blocks, kThreads, kShared, stream>>>(plan.product, plan.a_map, plan.w_map);
   check(cudaGetLastError());
 }

@@ -278,7 +278,7 @@ HopperPrefill plan_hopper_prefill(const PrefillAttention& a) {
 }
 
 void launch(const HopperPrefill& plan, Stream stream) {
-  check(cudaFuncSetAttribute(prefill_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared));
+  [[maybe_unused]] static const bool allowed = allow_shared(prefill_kernel, kShared);
   const int blocks = ceil_div(plan.attention.query, kTileQueries) * plan.attention.heads;
   prefill_kernel<<<blocks, kThreads, kShared, stream>>>(plan);
   check(cudaGetLastError());
