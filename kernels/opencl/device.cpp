@@ -62,6 +62,18 @@ const Device& device() {
   return one;
 }
 
+/// Larger than the caches; one for the program.
+struct FlushBuffer {
+  std::vector<char> zeros = std::vector<char>(std::size_t{256} << 20);
+  cl_mem buffer = nullptr;
+
+  FlushBuffer() {
+    cl_int code = 0;
+    buffer = clCreateBuffer(device().context, CL_MEM_READ_WRITE, zeros.size(), nullptr, &code);
+    check(code, "clCreateBuffer");
+  }
+};
+
 }  // namespace
 
 std::string opencl_device_name() {
@@ -106,7 +118,6 @@ struct OpenClRun::Objects {
   std::vector<cl_mem> buffers;
   std::vector<Output> outputs;
   std::array<std::size_t, 2> items{}, group{};
-  std::vector<char> flush;
 };
 
 OpenClRun::OpenClRun() : objects_(std::make_unique<Objects>()) {}
@@ -176,12 +187,8 @@ void OpenClRun::download_outputs() {
 }
 
 void OpenClRun::cool() {
-  constexpr std::size_t kBytes = std::size_t{256} << 20;
-  if (objects_->flush.empty()) {
-    objects_->flush.resize(kBytes);
-    objects_->buffer(objects_->flush.data(), kBytes);
-  }
-  check(clEnqueueWriteBuffer(device().queue, objects_->buffers.back(), CL_TRUE, 0, kBytes, objects_->flush.data(), 0,
+  static FlushBuffer flush;
+  check(clEnqueueWriteBuffer(device().queue, flush.buffer, CL_TRUE, 0, flush.zeros.size(), flush.zeros.data(), 0,
                              nullptr, nullptr),
         "clEnqueueWriteBuffer");
 }
