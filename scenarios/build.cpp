@@ -207,7 +207,9 @@ BuiltScenario build(const Scenario& scenario) {
   spec.seed = scenario.seed;
   spec.measure = scenario.measure;
   spec.routing.gateway = {scenario.routing.gateway_policy, scenario.routing.gateway_weights};
-  for (const std::string& policy : scenario.routing.pool_policies) spec.routing.pool.push_back({policy, {}});
+  for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
+    spec.routing.pool.push_back({scenario.routing.pool_policies[p], {}, scenario.routing.pool_pickers[p]});
+  }
   for (const PoolEntry& pool : scenario.pools) {
     const LogicalModel& model = scenario.models[pool.model];
     spec.pools.push_back(build_pool(pool, model));

@@ -96,7 +96,7 @@ Scenario load_document(const std::string& name, const YamlNode& document, const 
   for (const YamlNode& node : entries_of(root, "workload")) {
     scenario.workload.push_back(load_workload_entry(node, scenario.models, context));
   }
-  scenario.routing = load_routing(root.optional("routing").value_or(document.empty_mapping()), scenario.pools);
+  scenario.routing = load_routing(root.optional("routing").value_or(document.empty_mapping()), scenario.pools, context);
   scenario.measure = load_measure(root.optional("measure").value_or(document.empty_mapping()));
   root.finish();
   return scenario;

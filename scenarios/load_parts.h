@@ -53,7 +53,7 @@ void complete_host(PoolEntry& pool, const LogicalModel& model);
 PoolRole load_role(const YamlNode& node, const EngineEntry& engine);
 TopologyEntry load_topology(const YamlNode& node, const std::vector<LogicalModel>& models,
                             const std::vector<PoolEntry>& pools);
-RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools);
+RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools, const LoadContext& context);
 MeasureSpec load_measure(const YamlNode& node);
 
 // Small readers that several sections share.

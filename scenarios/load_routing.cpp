@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <span>
 
+#include "scenarios/endpoint_picker_config.h"
 #include "scenarios/load_parts.h"
 #include "sim/policies/registry.h"
+#include "sim/routing/aliases.h"
 
 namespace poolcast {
 namespace {
@@ -50,23 +53,58 @@ const std::vector<std::string>& later_gateway_keys() {
   return kKeys;
 }
 
-/// `pool: {policy: X}` or an entry of `pools`.
-std::optional<std::string> load_pool_routing(const YamlNode& node, Pools pools) {
+/// How a pool chooses a replica: by a named policy or by an endpoint picker.
+struct PoolRouting {
+  std::string policy;
+  std::shared_ptr<const routing::PipelineSpec> picker;
+};
+
+/// An EndpointPickerConfig, in place or in a file of its own: beside the scenario, else in the working folder.
+std::shared_ptr<const routing::PipelineSpec> load_picker(const YamlNode& node, const LoadContext& context) {
+  if (!node.is_scalar()) {
+    return std::make_shared<routing::PipelineSpec>(load_endpoint_picker(node, context.notes));
+  }
+  if (node.text().empty()) node.fail("a file name cannot be empty");
+  std::error_code ignored;
+  const std::string beside = context.folder + node.text();
+  const bool there = node.text()[0] != '/' && std::filesystem::exists(beside, ignored);
+  const YamlNode document = load_yaml_file(there ? beside : node.text());
+  return std::make_shared<routing::PipelineSpec>(load_endpoint_picker(document, context.notes));
+}
+
+/// A policy of ours, or another product's as a pipeline.
+PoolRouting load_pool_policy(const YamlNode& node, const PoolRouting& otherwise, Pools pools) {
+  std::vector<std::string_view> names;
+  for (const PolicyInfo& policy : policy_table()) names.push_back(policy.name);
+  for (const routing::PolicyAlias& alias : routing::policy_aliases()) names.push_back(alias.name);
+  const std::size_t chosen = node.choice(names);
+  if (chosen < policy_table().size()) return {load_policy(node, pools), nullptr};
+  const routing::PolicyAlias& alias = routing::policy_aliases()[chosen - policy_table().size()];
+  return {otherwise.policy, std::make_shared<routing::PipelineSpec>(alias.make())};
+}
+
+/// `pool: {policy: X}` or an entry of `pools`; `otherwise` where it says neither.
+PoolRouting load_pool_routing(const YamlNode& node, const PoolRouting& otherwise, Pools pools,
+                              const LoadContext& context) {
   MappingReader reader(node);
   const auto policy = reader.optional("policy");
-  reader.not_modelled_yet({"config", "weights"});
+  const auto config = reader.optional("config");
+  reader.not_modelled_yet({"weights"});
   reader.finish();
-  if (!policy) return std::nullopt;
-  return load_policy(*policy, pools);
+  if (policy && config) {
+    reader.fail_at_key("config", "stands beside \"policy\", and only one of them can decide");
+  }
+  if (config) return {otherwise.policy, load_picker(*config, context)};
+  return policy ? load_pool_policy(*policy, otherwise, pools) : otherwise;
 }
 
 }  // namespace
 
-RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools) {
+RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools, const LoadContext& context) {
   RoutingEntry routing;
-  std::string pool_policy = routing.gateway_policy;
+  PoolRouting every{routing.gateway_policy, nullptr};
   MappingReader reader(node);
-  if (const auto both = reader.optional("policy")) routing.gateway_policy = pool_policy = load_policy(*both, pools);
+  if (const auto both = reader.optional("policy")) routing.gateway_policy = every.policy = load_policy(*both, pools);
   if (const auto gateway = reader.optional("gateway")) {
     MappingReader parts(*gateway);
     if (const auto policy = parts.optional("policy")) routing.gateway_policy = load_policy(*policy, pools);
@@ -78,18 +116,22 @@ RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& po
                         "only the policy weighted reads weights, and the policy is " + routing.gateway_policy);
     }
   }
-  if (const auto pool = reader.optional("pool")) pool_policy = load_pool_routing(*pool, pools).value_or(pool_policy);
-  routing.pool_policies.assign(pools.size(), pool_policy);
+  if (const auto pool = reader.optional("pool")) every = load_pool_routing(*pool, every, pools, context);
+  std::vector<PoolRouting> by_pool(pools.size(), every);
   if (const auto each = reader.optional("pools")) {
     MappingReader parts(*each);
     for (std::size_t i = 0; i < pools.size(); ++i) {
       const auto entry = parts.optional(pools[i].name);
-      if (entry) routing.pool_policies[i] = load_pool_routing(*entry, Pools(pools).subspan(i, 1)).value_or(pool_policy);
+      if (entry) by_pool[i] = load_pool_routing(*entry, every, Pools(pools).subspan(i, 1), context);
     }
     parts.finish();
   }
   reader.not_modelled_yet({"config", "signals", "move", "flow_control"});
   reader.finish();
+  for (const PoolRouting& pool : by_pool) {
+    routing.pool_policies.push_back(pool.policy);
+    routing.pool_pickers.push_back(pool.picker);
+  }
   return routing;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/resolve.h"
+#include "scenarios/endpoint_picker_config.h"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -7,6 +8,7 @@
 #include <array>
 #include <filesystem>
 
+#include "scenarios/endpoint_picker_config.h"
 #include "scenarios/resolve_parts.h"
 #include "scenarios/units.h"
 
@@ -163,7 +165,9 @@ void write_routing(YamlWriter& yaml, const Scenario& scenario) {
   yaml.close();
   yaml.open("pools");
   for (std::size_t i = 0; i < scenario.pools.size(); ++i) {
-    yaml.value(scenario.pools[i].name, fmt::format("{{policy: {}}}", routing.pool_policies[i]));
+    const auto& picker = routing.pool_pickers[i];
+    yaml.value(scenario.pools[i].name, picker ? fmt::format("{{config: {}}}", endpoint_picker_text(*picker))
+                                              : fmt::format("{{policy: {}}}", routing.pool_policies[i]));
   }
   yaml.close();
   yaml.close();

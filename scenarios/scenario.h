@@ -111,6 +111,8 @@ struct RoutingEntry {
   std::string gateway_policy = "round-robin";
   std::vector<double> gateway_weights;
   std::vector<std::string> pool_policies;  ///< by pool; default round-robin
+  /// By pool: an endpoint picker that decides instead of the policy, or null.
+  std::vector<std::shared_ptr<const routing::PipelineSpec>> pool_pickers;
 };
 
 /// What connects the pools. Nodes are the pools in file order, then the switches.

@@ -134,7 +134,7 @@ void Engine::send(Arrival& arrival, SourceId source) {
   clients_[source.value].sent();
 
   if (!fit_to_contract(id)) return refuse(id, Reason::kContextLimit);
-  const Router::Choice choice = router_.route(r.model, r.prompt_tokens, r.output_target, now_);
+  const Router::Choice choice = router_.route(r, table_.content(id), now_);
   if (choice.refused != Reason::kNone) return refuse(id, choice.refused);
   r.pool = choice.pool;
   r.replica = choice.replica;
@@ -150,7 +150,7 @@ void Engine::send(Arrival& arrival, SourceId source) {
   if (clients_[source.value].source().has_prefix_data()) {
     r.ideal_tokens = ideal_[r.model.value].request(table_.content(id), r.prompt_tokens, r.output_target);
   }
-  router_.added(choice.pool, choice.replica);
+  router_.added(choice.pool, choice.replica, id);
   if (choice.prefill_replica.valid()) {
     hand_out_prompt(id, choice);
   } else {
@@ -241,7 +241,7 @@ void Engine::end_step(std::uint32_t replica) {
 /// A request leaves its replica with the outcome that its record has by now.
 void Engine::leave(RequestId id) {
   const RequestRecord& r = table_.record(id);
-  router_.removed(r.pool, r.replica);
+  router_.removed(r.pool, r.replica, id);
   if (const RequestId leg = partner(id); leg.valid()) {  // its prompt still lies where it was computed
     if (network_.cancel(id.value, now_)) transfer_time_ += now_;
     schedule_network();

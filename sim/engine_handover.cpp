@@ -23,7 +23,7 @@ void Engine::hand_out_prompt(RequestId id, const Router::Choice& choice) {
   s.group = static_cast<std::uint16_t>(spec_.classes.size());
   table_.state(id).remote = static_cast<std::int32_t>(s.prompt_tokens);
   table_.content(leg) = table_.content(id);
-  router_.added(r.pool, r.replica);
+  router_.added(r.pool, r.replica, leg);
   replicas_[r.replica.value]->enqueue(leg, now_, events_);
 }
 
@@ -32,7 +32,7 @@ void Engine::prompt_left(RequestId leg) {
   const RequestId id = partner(leg);
   const RequestRecord& prompt = table_.record(leg);
   RequestRecord& r = table_.record(id);
-  router_.removed(prompt.pool, prompt.replica);
+  router_.removed(prompt.pool, prompt.replica, leg);
   r.at.first_scheduled = prompt.at.first_scheduled;
   r.cached_tokens = prompt.cached_tokens;
   const bool done = table_.state(leg).standing == Standing::kHanded;

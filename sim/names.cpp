@@ -10,10 +10,9 @@ const char* name(Outcome outcome) {
 }
 
 const char* name(Reason reason) {
-  static constexpr const char* kNames[kReasons] = {"none",         "context_limit", "kv_capacity",
-                                                   "token_budget", "queue_full",    "no_eligible_pool",
-                                                   "timeout",      "patience",      "stalled",
-                                                   "queue_timeout"};
+  static constexpr const char* kNames[kReasons] = {"none",       "context_limit",    "kv_capacity", "token_budget",
+                                                   "queue_full", "no_eligible_pool", "timeout",     "patience",
+                                                   "stalled",    "queue_timeout",    "saturated"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

@@ -24,8 +24,9 @@ enum class Reason : std::uint8_t {
   kPatience,        ///< the user gave up before the first token
   kStalled,         ///< its replica made no progress any more
   kQueueTimeout,    ///< the engine's own queue refused it after too long a wait (Triton's queue policy)
+  kSaturated,       ///< the filters of the pool's endpoint picker left no replica
 };
-inline constexpr int kReasons = 10;
+inline constexpr int kReasons = 11;
 
 const char* name(Outcome outcome);
 const char* name(Reason reason);

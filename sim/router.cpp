@@ -33,6 +33,10 @@ Router::Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Rep
       if (ranks > 1) side.groups.push_back(make_group(spec, pool, r, borders[r]));
     }
     side.signals = std::make_unique<EngineSignals>(*this, std::move(borders));
+    if (const auto& pipeline = spec.routing.pool[p].pipeline) {
+      const std::int64_t blocks = replicas[first]->report().kv_blocks_usable * pool.ranks;
+      side.picker = std::make_unique<EndpointPicker>(*pipeline, pool, *side.signals, blocks, spec.seed);
+    }
     while (ranks > 1 && all_.size() < ranks) {
       all_.push_back(static_cast<std::uint32_t>(all_.size()));
       even_.push_back(1);
@@ -59,8 +63,10 @@ Router::Group Router::make_group(const SimulationSpec& spec, const PoolSpec& poo
   return group;
 }
 
-Router::Choice Router::route(ModelId model, std::int64_t prompt, std::int64_t output, SimTime now) {
+Router::Choice Router::route(const RequestRecord& request, const Content& content, SimTime now) {
   now_ = now;
+  const ModelId model = request.model;
+  const std::int64_t prompt = request.prompt_tokens, output = request.output_target;
   const ModelSpec& spec = spec_.models[model.value];
   Choice choice;
   choice.refused = choose_pool(spec, false, *gateway_[model.value], prompt, output, choice.pool);
@@ -68,9 +74,11 @@ Router::Choice Router::route(ModelId model, std::int64_t prompt, std::int64_t ou
   if (spec_.pools[choice.pool.value].role == PoolRole::kDecode) {
     choice.refused = choose_pool(spec, true, *prefill_gateway_[model.value], prompt, 1, choice.prefill_pool);
     if (choice.refused != Reason::kNone) return choice;
-    choice.prefill_replica = choose_replica(choice.prefill_pool);
+    choice.prefill_replica = choose_replica(choice.prefill_pool, request, content);
+    if (!choice.prefill_replica.valid()) choice.refused = Reason::kSaturated;
   }
-  choice.replica = choose_replica(choice.pool);
+  choice.replica = choose_replica(choice.pool, request, content);
+  if (!choice.replica.valid()) choice.refused = Reason::kSaturated;
   return choice;
 }
 
@@ -117,7 +125,8 @@ bool Router::has_room(PoolId pool) const {
   return std::any_of(everyone.begin(), everyone.end(), [&](std::uint32_t r) { return !full(pool, r); });
 }
 
-ReplicaId Router::choose_replica(PoolId pool) {
+/// Not valid when the pool's endpoint picker leaves no replica.
+ReplicaId Router::choose_replica(PoolId pool, const RequestRecord& request, const Content& content) {
   PoolSide& side = pools_[pool.value];
   std::span<const std::uint32_t> open = side.everyone;
   if (spec_.pools[pool.value].max_pending_requests != INT64_MAX) {
@@ -127,7 +136,14 @@ ReplicaId Router::choose_replica(PoolId pool) {
     }
     open = open_;
   }
-  const std::uint32_t replica = side.policy->choose({side.load, side.weight, open, side.signals.get()});
+  std::uint32_t replica = 0;
+  if (side.picker) {
+    const auto chosen = side.picker->choose(request, content, open);
+    if (!chosen) return ReplicaId();
+    replica = *chosen;
+  } else {
+    replica = side.policy->choose({side.load, side.weight, open, side.signals.get()});
+  }
   const std::uint32_t rank = side.ranks == 1 ? 0 : choose_rank(side.groups[replica]);
   return ReplicaId(side.first_replica + replica * side.ranks + rank);
 }
@@ -136,6 +152,18 @@ std::uint32_t Router::choose_rank(Group& group) {
   const std::size_t ranks = group.load.size();
   return group.policy->choose(
       {group.load, std::span(even_).first(ranks), std::span(all_).first(ranks), group.signals.get()});
+}
+
+void Router::added(PoolId pool, ReplicaId replica, RequestId id) {
+  PoolSide& side = pools_[pool.value];
+  if (side.picker) side.picker->added((replica.value - side.first_replica) / side.ranks, id);
+  change_load(pool, replica, +1);
+}
+
+void Router::removed(PoolId pool, ReplicaId replica, RequestId id) {
+  PoolSide& side = pools_[pool.value];
+  if (side.picker) side.picker->removed((replica.value - side.first_replica) / side.ranks, id);
+  change_load(pool, replica, -1);
 }
 
 void Router::change_load(PoolId pool, ReplicaId engine, std::int64_t by) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/endpoint_picker.h"
 #include "sim/policies/policy.h"
 #include "sim/replica.h"
 #include "sim/spec.h"
@@ -28,11 +29,12 @@ class Router {
     ReplicaId prefill_replica;
     Reason refused = Reason::kNone;  ///< why there is none
   };
-  /// `prompt` + `output` tokens of a request for `model`.
-  Choice route(ModelId model, std::int64_t prompt, std::int64_t output, SimTime now);
+  /// Chooses for a request that arrives now.
+  Choice route(const RequestRecord& request, const Content& content, SimTime now);
 
-  void added(PoolId pool, ReplicaId replica) { change_load(pool, replica, +1); }
-  void removed(PoolId pool, ReplicaId replica) { change_load(pool, replica, -1); }
+  /// The request, or the leg that computes its prompt, goes to a replica; after the choice.
+  void added(PoolId pool, ReplicaId replica, RequestId id);
+  void removed(PoolId pool, ReplicaId replica, RequestId id);
 
  private:
   /// Of candidates that are ranges of engines: candidate i has those from borders[i] to before borders[i + 1].
@@ -60,7 +62,8 @@ class Router {
     std::vector<Group> groups;  ///< by replica; empty with one rank
     std::unique_ptr<EngineSignals> signals;
     std::unique_ptr<Policy> policy;
-    std::vector<std::int64_t> load;  ///< by replica within the pool
+    std::unique_ptr<EndpointPicker> picker;  ///< decides instead of the policy, where the pool has one
+    std::vector<std::int64_t> load;          ///< by replica within the pool
     std::vector<double> weight;
     std::vector<std::uint32_t> everyone;
   };
@@ -73,7 +76,7 @@ class Router {
   Group make_group(const SimulationSpec& spec, const PoolSpec& pool, std::uint32_t replica, std::uint32_t first) const;
   std::uint32_t choose_rank(Group& group);
   void change_load(PoolId pool, ReplicaId engine, std::int64_t by);
-  ReplicaId choose_replica(PoolId pool);
+  ReplicaId choose_replica(PoolId pool, const RequestRecord& request, const Content& content);
 
   const SimulationSpec& spec_;
   const std::vector<std::unique_ptr<Replica>>& replicas_;

@@ -18,6 +18,10 @@
 /// Ids index the vectors of `SimulationSpec`.
 namespace poolcast {
 
+namespace routing {
+struct PipelineSpec;
+}
+
 /// What is measured of a request. NTPOT is end-to-end time over output tokens (inference-perf and GKE call it so;
 /// GuideLLM calls it time_per_output_token). The last two run from `sent` instead of `intended`: they leave the wait
 /// inside a capped client out, as `vllm bench serve --max-concurrency` does. They are filled only when some source has
@@ -69,6 +73,7 @@ enum class PoolRole : std::uint8_t { kBoth, kPrefill, kDecode };
 struct PolicySpec {
   std::string name = "round-robin";
   std::vector<double> weights;
+  std::shared_ptr<const routing::PipelineSpec> pipeline{};  ///< of a pool: decides instead of the policy; complete
 };
 
 class StepExecutor;
@@ -85,7 +90,7 @@ struct PoolSpec {
   std::shared_ptr<const StepCurve> curve;
   std::shared_ptr<StepExecutor> executor;  ///< runs the steps on a device (one replica); null: the curve tells
   EngineArgs engine;
-  PolicySpec balancer{"vllm-dplb", {}};  ///< chooses the rank within a replica
+  PolicySpec balancer{"vllm-dplb", {}, nullptr};  ///< chooses the rank within a replica
   std::int64_t max_pending_requests =
       INT64_MAX;                     ///< per replica; one more may come while a running slot is free for it
   DollarsPerHour price_per_replica;  ///< all its devices and its share of the host

@@ -80,6 +80,17 @@ struct StreamInterval {
   }
 };
 
+struct BlockSize {
+  std::int64_t operator()(const VllmArgs& args) const { return args.block_size; }
+  std::int64_t operator()(const SglangArgs& args) const { return args.page_size; }
+  std::int64_t operator()(const TensorrtLlmArgs& args) const { return args.tokens_per_block; }
+  std::int64_t operator()(const BucketedArgs& args) const {
+    return args.flavour == BucketedArgs::Flavour::kTpu ? args.block_size : 0;
+  }
+  std::int64_t operator()(const TritonArgs&) const { return 0; }
+  std::int64_t operator()(const SessionArgs&) const { return 0; }
+};
+
 struct Refusal {
   std::int64_t prompt;
   std::int64_t output;
@@ -142,6 +153,7 @@ std::int64_t max_context(const EngineArgs& engine) { return std::visit(MaxContex
 std::int64_t max_running(const EngineArgs& engine) { return std::visit(MaxRunning{}, engine); }
 
 std::int64_t stream_interval(const EngineArgs& engine) { return std::visit(StreamInterval{}, engine); }
+std::int64_t block_size(const EngineArgs& engine) { return std::visit(BlockSize{}, engine); }
 
 Reason refusal(const EngineArgs& engine, std::int64_t prompt, std::int64_t output) {
   if (prompt + output > max_context(engine)) return Reason::kContextLimit;

@@ -23,6 +23,8 @@ std::int64_t max_context(const EngineArgs& engine);
 std::int64_t max_running(const EngineArgs& engine);
 /// Tokens that it gathers for one message to a client.
 std::int64_t stream_interval(const EngineArgs& engine);
+/// Tokens of a block of its prefix cache; 0: it has none.
+std::int64_t block_size(const EngineArgs& engine);
 /// Why the engine could never serve a request of this size, however long it waits; kNone when it could.
 Reason refusal(const EngineArgs& engine, std::int64_t prompt_tokens, std::int64_t output_tokens);
 

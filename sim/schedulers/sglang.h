@@ -68,6 +68,9 @@ class SglangScheduler final : public Scheduler {
 
   std::int64_t running() const override { return live_ - waiting(); }
   std::int64_t waiting() const override { return static_cast<std::int64_t>(waiting_.size()); }
+  std::int64_t opened_by(std::int64_t steps) const override {
+    return args_.page_size * decodes_.open_blocks(steps - 1).opened;
+  }
   std::int64_t free_blocks() const override { return memory_.reachable(); }
   std::int64_t usable_blocks() const override { return memory_.capacity(); }
   const DecodeSet& decodes() const override { return decodes_; }

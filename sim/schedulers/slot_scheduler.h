@@ -32,6 +32,7 @@ class SlotScheduler final : public Scheduler {
 
   std::int64_t running() const override { return static_cast<std::int64_t>(order_.size()); }
   std::int64_t waiting() const override { return waiting_.size(); }
+  std::int64_t opened_by(std::int64_t) const override { return 0; }
   std::int64_t free_blocks() const override { return slots_ - running(); }
   std::int64_t usable_blocks() const override { return slots_; }
   const DecodeSet& decodes() const override { return decodes_; }

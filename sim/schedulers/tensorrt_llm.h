@@ -48,6 +48,7 @@ class TensorrtLlmScheduler final : public Scheduler {
 
   std::int64_t running() const override { return active_.size() - pending_; }
   std::int64_t waiting() const override { return queue_.size() + pending_; }
+  std::int64_t opened_by(std::int64_t steps) const override { return decodes_.open_blocks(steps - 1).opened; }
   std::int64_t free_blocks() const override { return kv_.free(); }
   std::int64_t usable_blocks() const override { return kv_.usable(); }
   const DecodeSet& decodes() const override { return decodes_; }

@@ -57,14 +57,6 @@ TEST_CASE("weights that the policy does not read is an error") {
                                  ^)");
 }
 
-TEST_CASE("an endpoint picker's configuration is not modelled yet") {
-  CHECK(fault("measure:", R"(  pool: {config: epp.yaml}
-measure:)") ==
-        R"(s.yaml:36:10: routing.pool.config: this key is known but not modelled yet
-  pool: {config: epp.yaml}
-         ^)");
-}
-
 TEST_CASE("sticky traffic is not modelled yet") {
   CHECK(fault("{policy: weighted, ", "{sticky: user, policy: weighted, ") ==
         R"(s.yaml:35:13: routing.gateway.sticky: this key is known but not modelled yet

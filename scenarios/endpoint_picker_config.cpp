@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenarios/endpoint_picker_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "sim/routing/registry.h"
+
+namespace poolcast {
+namespace {
+
+using routing::PipelineSpec;
+using routing::PluginInfo;
+using routing::PluginSpec;
+using routing::Value;
+
+Value scalar_value(const YamlNode& node) {
+  Value value;
+  const std::string& text = node.text();
+  if (!node.quoted() && (text == "true" || text == "false")) {
+    value.kind = Value::Kind::kBoolean;
+    value.boolean = text == "true";
+    return value;
+  }
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value.number);
+  const bool number = !node.quoted() && error == std::errc() && rest == end;
+  value.kind = number ? Value::Kind::kNumber : Value::Kind::kText;
+  value.text = text;
+  return value;
+}
+
+Value to_value(const YamlNode& node) {
+  Value value;
+  if (node.is_scalar()) return scalar_value(node);
+  if (node.is_list()) {
+    value.kind = Value::Kind::kList;
+    for (const YamlNode& item : node.items()) value.items.push_back(to_value(item));
+  } else if (node.is_mapping()) {
+    value.kind = Value::Kind::kMap;
+    for (const auto& [key, item] : node.entries()) {
+      value.keys.push_back(key);
+      value.items.push_back(to_value(item));
+    }
+  }
+  return value;
+}
+
+/// Points at what a plugin refuses.
+[[noreturn]] void fail_parameters(const YamlNode& plugin, const routing::ParameterFault& fault) {
+  YamlNode at = plugin.find("parameters").value_or(plugin);
+  const std::vector<std::string_view> allowed(fault.allowed.begin(), fault.allowed.end());
+  for (std::size_t i = 0; i < fault.path.size(); ++i) {
+    const std::string& key = fault.path[i];
+    if (fault.at_key && i + 1 == fault.path.size()) {
+      MappingReader(at).fail_at_key(key, fault.what(), spelling_hint(key, allowed));
+    }
+    if (at.is_list()) {
+      at = at.items()[static_cast<std::size_t>(std::stoul(key))];
+    } else if (const auto below = at.find(key)) {
+      at = *below;
+    }
+  }
+  at.fail(fault.what(), spelling_hint(at.is_scalar() ? at.text() : "", allowed));
+}
+
+const PluginInfo& read_type(const YamlNode& node) {
+  const std::string& type = node.text();
+  if (const PluginInfo* info = routing::find_plugin(type)) return *info;
+  const auto& later = routing::plugins_not_modelled();
+  if (std::find(later.begin(), later.end(), type) != later.end()) {
+    node.fail(fmt::format("llm-d's plugin {} is known but not modelled yet", quote(type)));
+  }
+  std::vector<std::string_view> types;
+  for (const PluginInfo& info : routing::plugin_table()) types.push_back(info.type);
+  node.fail(fmt::format("unknown plugin type {}", quote(type)), spelling_hint(type, types));
+}
+
+PluginSpec read_plugin(const YamlNode& node) {
+  MappingReader reader(node);
+  const PluginInfo& info = read_type(reader.required("type"));
+  PluginSpec plugin;
+  plugin.type = info.type;
+  const auto name = reader.optional("name");
+  plugin.name = name ? name->text() : plugin.type;
+  if (const auto parameters = reader.optional("parameters")) plugin.parameters = to_value(*parameters);
+  reader.finish();
+  try {
+    const routing::Settings settings(info.parameters, plugin.parameters);
+    if (info.make != nullptr) info.make(settings, {.random = RandomStream(0, plugin.name)});
+  } catch (const routing::ParameterFault& fault) {
+    fail_parameters(node, fault);
+  }
+  return plugin;
+}
+
+void read_plugins(const YamlNode& list, PipelineSpec& spec) {
+  std::vector<std::pair<std::string, YamlNode>> names;
+  for (const YamlNode& item : list.items()) {
+    spec.plugins.push_back(read_plugin(item));
+    const std::string& name = spec.plugins.back().name;
+    const bool taken = std::any_of(names.begin(), names.end(), [&](const auto& other) { return other.first == name; });
+    if (taken) item.fail(fmt::format("the plugin name {} is taken", quote(name)), "a name of its own tells two apart");
+    names.emplace_back(name, item);
+  }
+}
+
+/// The plugin that a `pluginRef` names.
+std::size_t read_ref(const YamlNode& ref, const PipelineSpec& spec) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < spec.plugins.size(); ++i) {
+    if (spec.plugins[i].name == ref.text()) return i;
+    names.push_back(spec.plugins[i].name);
+  }
+  ref.fail(fmt::format("there is no plugin named {}", quote(ref.text())), spelling_hint(ref.text(), names));
+}
+
+void read_profile(const YamlNode& node, PipelineSpec& spec) {
+  MappingReader reader(node);
+  spec.profile = reader.required("name").text();
+  spec.refs.emplace();
+  bool picks = false;
+  if (const auto plugins = reader.optional("plugins")) {
+    for (const YamlNode& item : plugins->items()) {
+      MappingReader entry(item);
+      const YamlNode ref = entry.required("pluginRef");
+      PipelineSpec::Ref use{read_ref(ref, spec), 1};
+      if (const auto weight = entry.optional("weight")) use.weight = weight->number();
+      entry.finish();
+      const PluginInfo& info = *routing::find_plugin(spec.plugins[use.plugin].type);
+      if (info.make == nullptr) ref.fail(fmt::format("a {} does not stand in a profile", info.family));
+      if (info.is("picker") && picks) ref.fail("the profile has a picker already");
+      picks = picks || info.is("picker");
+      spec.refs->push_back(use);
+    }
+  }
+  reader.finish();
+}
+
+void read_profiles(const YamlNode& list, PipelineSpec& spec) {
+  const auto profiles = list.items();
+  if (profiles.size() > 1) {
+    profiles[1].fail("several scheduling profiles are known but not modelled yet");
+  }
+  if (!profiles.empty()) read_profile(profiles[0], spec);
+}
+
+/// Known to llm-d and read with care for its keys only.
+void read_without_effect(MappingReader& root, const PipelineSpec& spec, std::vector<std::string>& notes) {
+  std::string keys;
+  const auto note = [&](const char* key) { keys += fmt::format("{}{}", keys.empty() ? "" : ", ", key); };
+  for (const char* key : {"featureGates", "requestHandler", "dataLayer"}) {
+    if (root.optional(key)) note(key);
+  }
+  const auto read_detector = [&](MappingReader& reader) {
+    const auto detector = reader.optional("saturationDetector");
+    if (!detector) return;
+    MappingReader entry(*detector);
+    const YamlNode ref = entry.required("pluginRef");
+    entry.finish();
+    const PluginInfo& info = *routing::find_plugin(spec.plugins[read_ref(ref, spec)].type);
+    if (!info.is("detector")) ref.fail(fmt::format("{} is no saturation detector", quote(ref.text())));
+  };
+  if (const auto flow = root.optional("flowControl")) {
+    MappingReader reader(*flow);
+    for (const char* key :
+         {"maxBytes", "maxRequests", "defaultRequestTTL", "noEndpointRequestTTL", "defaultPriorityBand",
+          "defaultNegativePriorityBand", "priorityBands", "usageLimitPolicyPluginRef", "enableEviction"}) {
+      reader.optional(key);
+    }
+    read_detector(reader);
+    reader.finish();
+    note("flowControl");
+  }
+  if (root.has("saturationDetector")) note("saturationDetector");
+  read_detector(root);
+  if (!keys.empty()) notes.push_back(fmt::format("endpoint picker: read and without effect here: {}", keys));
+}
+
+constexpr const char* kVersion = "llm-d.ai/v1alpha1";
+constexpr const char* kOldVersion = "inference.networking.x-k8s.io/v1alpha1";
+constexpr const char* kKind = "EndpointPickerConfig";
+
+}  // namespace
+
+PipelineSpec load_endpoint_picker(const YamlNode& node, std::vector<std::string>& notes) {
+  PipelineSpec spec;
+  MappingReader root(node);
+  root.required("apiVersion").choice({kVersion, kOldVersion});
+  root.required("kind").choice({kKind});
+  if (const auto plugins = root.optional("plugins")) read_plugins(*plugins, spec);
+  if (const auto profiles = root.optional("schedulingProfiles")) read_profiles(*profiles, spec);
+  read_without_effect(root, spec, notes);
+  root.finish();
+  complete_pipeline(spec);
+  return spec;
+}
+
+}  // namespace poolcast

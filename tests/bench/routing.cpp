@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The cost of one decision of a routing pipeline, in thread CPU time, over N endpoints with unlike metrics. The default
+// pipeline is llm-d's: queue, KV and prefix scorers and the max-score picker.
+//
+//   build/release/tests/bench_routing
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "sim/random.h"
+#include "sim/routing/pipeline.h"
+
+namespace {
+
+using namespace poolcast;
+using namespace poolcast::routing;
+
+Endpoints random_endpoints(std::size_t count) {
+  RandomStream random(1, "bench");
+  Endpoints e;
+  e.reset(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    e.waiting[i] = static_cast<std::int64_t>(random.below(20));
+    e.running[i] = static_cast<std::int64_t>(random.below(200));
+    e.kv_usage[i] = random.uniform();
+    e.in_flight_requests[i] = static_cast<std::int64_t>(random.below(300));
+    e.in_flight_tokens[i] = static_cast<std::int64_t>(random.below(200'000));
+    e.prefix[i] = {static_cast<std::int64_t>(random.below(100)), 100, 16};
+  }
+  return e;
+}
+
+void decide(benchmark::State& state, const std::vector<const char*>& types) {
+  PipelineSpec spec;
+  for (const char* type : types) spec.plugins.push_back({type, type, {}});
+  complete_pipeline(spec);
+  Pipeline pipeline(spec, 1, "bench");
+  const Endpoints endpoints = random_endpoints(static_cast<std::size_t>(state.range(0)));
+  std::vector<std::uint32_t> open(endpoints.size());
+  std::iota(open.begin(), open.end(), 0u);
+  pipeline.bind(endpoints);
+  for (auto _ : state) benchmark::DoNotOptimize(pipeline.decide({}, endpoints, open).endpoint);
+}
+
+void default_pipeline(benchmark::State& state) { decide(state, {}); }
+void seven_scorers(benchmark::State& state) {
+  decide(state, {"prefix-cache-affinity-filter", "queue-scorer", "running-requests-size-scorer", "load-aware-scorer",
+                 "kv-cache-utilization-scorer", "token-load-scorer", "prefix-cache-scorer", "active-request-scorer"});
+}
+void weighted_random(benchmark::State& state) { decide(state, {"queue-scorer", "weighted-random-picker"}); }
+
+BENCHMARK(default_pipeline)->Arg(16)->Arg(1000);
+BENCHMARK(seven_scorers)->Arg(16)->Arg(1000);
+BENCHMARK(weighted_random)->Arg(16)->Arg(1000);
+
+}  // namespace
+
+BENCHMARK_MAIN();

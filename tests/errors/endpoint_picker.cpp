@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// EndpointPickerConfig: bad ones with the whole message.
+#include <catch2/catch.hpp>
+
+#include "scenarios/endpoint_picker_config.h"
+
+using namespace poolcast;
+
+namespace {
+
+/// The whole message that reading a configuration with these lines after its head ends with.
+std::string fault(const std::string& lines) {
+  std::vector<std::string> notes;
+  try {
+    load_endpoint_picker(
+        parse_yaml("epp.yaml", "apiVersion: llm-d.ai/v1alpha1\nkind: EndpointPickerConfig\n" + lines), notes);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("an unknown plugin type names the nearest, one that is not modelled says so") {
+  CHECK(fault("plugins: [{type: queue-scorers}]") ==
+        R"(epp.yaml:3:18: plugins[0].type: unknown plugin type "queue-scorers"
+plugins: [{type: queue-scorers}]
+                 ^ did you mean "queue-scorer"?)");
+  CHECK(fault("plugins: [{type: disagg-profile-handler}]") ==
+        R"(epp.yaml:3:18: plugins[0].type: llm-d's plugin "disagg-profile-handler" is known but not modelled yet
+plugins: [{type: disagg-profile-handler}]
+                 ^)");
+}
+
+TEST_CASE("an unknown parameter, a value of another kind and one out of range point at themselves") {
+  CHECK(fault(R"(plugins:
+  - type: load-aware-scorer
+    parameters:
+      treshold: 4)") ==
+        R"(epp.yaml:6:7: plugins[0].parameters.treshold: unknown key
+      treshold: 4
+      ^ did you mean "threshold"?)");
+  CHECK(fault("plugins: [{type: load-aware-scorer, parameters: {threshold: many}}]") ==
+        R"(epp.yaml:3:61: plugins[0].parameters.threshold: must be a number, got text
+plugins: [{type: load-aware-scorer, parameters: {threshold: many}}]
+                                                            ^)");
+  CHECK(fault("plugins: [{type: prefix-cache-scorer, parameters: {matchLengthWeight: 1.5}}]") ==
+        R"(epp.yaml:3:71: plugins[0].parameters.matchLengthWeight: must be in [0, 1], got 1.5
+plugins: [{type: prefix-cache-scorer, parameters: {matchLengthWeight: 1.5}}]
+                                                                      ^)");
+  CHECK(fault("plugins: [{type: latency-scorer, parameters: {headroomSelectionStrategy: mots}}]") ==
+        R"(epp.yaml:3:74: plugins[0].parameters.headroomSelectionStrategy: must not be "mots"
+plugins: [{type: latency-scorer, parameters: {headroomSelectionStrategy: mots}}]
+                                                                         ^ did you mean "most"?)");
+}
+
+TEST_CASE("faults deep in the parameters are found by a plugin's own reader") {
+  CHECK(fault(R"(plugins:
+  - type: utilization-filter
+    parameters:
+      conditions:
+        - {metric: waiting-queue, maxValue: 3}
+        - {metric: kv-cache-utilisation, maxValue: 0.9})") ==
+        R"(epp.yaml:8:20: plugins[0].parameters.conditions[1].metric: unknown metric "kv-cache-utilisation"
+        - {metric: kv-cache-utilisation, maxValue: 0.9}
+                   ^ did you mean "kv-cache-utilization"?)");
+  CHECK(fault("plugins: [{type: utilization-filter}]") ==
+        R"(epp.yaml:3:11: plugins[0]: needs at least one entry in conditions
+plugins: [{type: utilization-filter}]
+          ^)");
+}
+
+TEST_CASE("references to nothing and names that stand twice are errors") {
+  CHECK(fault(R"(plugins: [{type: queue-scorer}]
+schedulingProfiles:
+  - name: default
+    plugins:
+      - pluginRef: queue-score)") ==
+        R"(epp.yaml:7:20: schedulingProfiles[0].plugins[0].pluginRef: there is no plugin named "queue-score"
+      - pluginRef: queue-score
+                   ^ did you mean "queue-scorer"?)");
+  CHECK(fault("plugins: [{type: queue-scorer}, {type: queue-scorer}]") ==
+        R"(epp.yaml:3:33: plugins[1]: the plugin name "queue-scorer" is taken
+plugins: [{type: queue-scorer}, {type: queue-scorer}]
+                                ^ a name of its own tells two apart)");
+  CHECK(fault("flowControl: {saturationDetector: {pluginRef: utilization-detector}}") ==
+        R"(epp.yaml:3:47: flowControl.saturationDetector.pluginRef: there is no plugin named "utilization-detector"
+flowControl: {saturationDetector: {pluginRef: utilization-detector}}
+                                              ^)");
+}
+
+TEST_CASE("a profile takes one picker, and only what can stand in it") {
+  CHECK(fault(R"(plugins: [{type: max-score-picker}, {type: random-picker}]
+schedulingProfiles: [{name: p, plugins: [{pluginRef: max-score-picker}, {pluginRef: random-picker}]}])") ==
+        R"(epp.yaml:4:85: schedulingProfiles[0].plugins[1].pluginRef: the profile has a picker already
+schedulingProfiles: [{name: p, plugins: [{pluginRef: max-score-picker}, {pluginRef: random-picker}]}]
+                                                                                    ^)");
+  CHECK(fault(R"(plugins: [{type: single-profile-handler}]
+schedulingProfiles: [{name: p, plugins: [{pluginRef: single-profile-handler}]}])") ==
+        R"(epp.yaml:4:54: schedulingProfiles[0].plugins[0].pluginRef: a handler does not stand in a profile
+schedulingProfiles: [{name: p, plugins: [{pluginRef: single-profile-handler}]}]
+                                                     ^)");
+  CHECK(fault("schedulingProfiles: [{name: decode}, {name: prefill}]") ==
+        R"(epp.yaml:3:38: schedulingProfiles[1]: several scheduling profiles are known but not modelled yet
+schedulingProfiles: [{name: decode}, {name: prefill}]
+                                     ^)");
+}
+
+TEST_CASE("another kind, an unknown version and an unknown key are errors") {
+  std::vector<std::string> notes;
+  CHECK_THROWS_WITH(load_endpoint_picker(parse_yaml("x", "apiVersion: v1\nkind: ConfigMap\n"), notes),
+                    Catch::Contains("apiVersion: unknown value \"v1\""));
+  CHECK(fault("scheduleProfiles: []") ==
+        R"(epp.yaml:3:1: scheduleProfiles: unknown key
+scheduleProfiles: []
+^ did you mean "schedulingProfiles"?)");
+}
