@@ -17,7 +17,10 @@ bool has_type(const PipelineSpec& spec, std::string_view type) {
 }
 
 std::size_t add_plugin(PipelineSpec& spec, const std::string& type) {
-  spec.plugins.push_back({type, type, {}});
+  std::string name = type;
+  const auto taken = [&](const PluginSpec& p) { return p.name == name; };
+  while (std::any_of(spec.plugins.begin(), spec.plugins.end(), taken)) name += "-default";
+  spec.plugins.push_back({name, type, {}});
   return spec.plugins.size() - 1;
 }
 
@@ -59,8 +62,10 @@ void complete_pipeline(PipelineSpec& spec) {
   }
   const auto picks = [&](const PipelineSpec::Ref& ref) { return info_of(spec.plugins[ref.plugin]).is("picker"); };
   if (std::none_of(spec.refs->begin(), spec.refs->end(), picks)) {
-    // One that the file lists without referring to it is not taken: as in llm-d the default is a plugin of its own.
-    spec.refs->push_back({add_plugin(spec, "max-score-picker"), 1});
+    const auto listed = std::find_if(spec.plugins.begin(), spec.plugins.end(),
+                                     [](const PluginSpec& p) { return p.type == "max-score-picker"; });
+    const auto place = static_cast<std::size_t>(listed - spec.plugins.begin());
+    spec.refs->push_back({listed != spec.plugins.end() ? place : add_plugin(spec, "max-score-picker"), 1});
   }
   for (const char* type : {"single-profile-handler", kPrefixProducer, kLoadProducer}) {
     if (!has_type(spec, type)) add_plugin(spec, type);

@@ -33,8 +33,7 @@ std::string profile_of(const routing::PipelineSpec& spec) {
 
 TEST_CASE("without plugins the picker is llm-d's built-in one") {
   const auto spec = read("");
-  CHECK(profile_of(spec) ==
-        "queue-scorer 2, kv-cache-utilization-scorer 2, prefix-cache-scorer 3, max-score-picker 1");
+  CHECK(profile_of(spec) == "queue-scorer 2, kv-cache-utilization-scorer 2, prefix-cache-scorer 3, max-score-picker 1");
   CHECK(spec.plugins.size() == 7);  // and a handler and two producers
 }
 
@@ -54,6 +53,19 @@ schedulingProfiles:
 )");
   CHECK(spec.profile == "main");
   CHECK(profile_of(spec) == "heavy 0.5, light -2, max-score-picker 1");
+}
+
+TEST_CASE(
+    "a listed max-score-picker is taken where a profile has no picker, and names that are taken stay with their "
+    "plugins") {
+  const auto listed = read(R"(plugins: [{type: queue-scorer}, {name: best, type: max-score-picker}]
+schedulingProfiles: [{name: p, plugins: [{pluginRef: queue-scorer}]}]
+)");
+  CHECK(profile_of(listed) == "queue-scorer 1, best 1");
+  const auto taken = read(R"(plugins: [{name: max-score-picker, type: queue-scorer}]
+schedulingProfiles: [{name: p, plugins: [{pluginRef: max-score-picker}]}]
+)");
+  CHECK(profile_of(taken) == "max-score-picker 1, max-score-picker-default 1");
 }
 
 TEST_CASE("what has no effect here is told") {
