@@ -50,6 +50,7 @@ void add_commands(CLI::App& app, int& status) {
   add_check(app, status);
   add_trace(app, status);
   add_catalog(app, status);
+  add_policy(app, status);
 }
 
 int parse_and_run(CLI::App& app, const std::vector<std::string>& arguments, int& status) {

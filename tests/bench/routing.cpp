@@ -33,9 +33,24 @@ Endpoints random_endpoints(std::size_t count) {
   return e;
 }
 
-void decide(benchmark::State& state, const std::vector<const char*>& types) {
+PipelineSpec pipeline_of(const std::vector<const char*>& types) {
   PipelineSpec spec;
   for (const char* type : types) spec.plugins.push_back({type, type, {}});
+  return spec;
+}
+
+PipelineSpec scored_by(const char* expression) {
+  PipelineSpec spec = pipeline_of({"expr-scorer"});
+  Value text;
+  text.kind = Value::Kind::kText;
+  text.text = expression;
+  spec.plugins[0].parameters.kind = Value::Kind::kMap;
+  spec.plugins[0].parameters.keys = {"expression"};
+  spec.plugins[0].parameters.items = {text};
+  return spec;
+}
+
+void decide(benchmark::State& state, PipelineSpec spec) {
   complete_pipeline(spec);
   Pipeline pipeline(spec, 1, "bench");
   const Endpoints endpoints = random_endpoints(static_cast<std::size_t>(state.range(0)));
@@ -47,14 +62,32 @@ void decide(benchmark::State& state, const std::vector<const char*>& types) {
 
 void default_pipeline(benchmark::State& state) { decide(state, {}); }
 void seven_scorers(benchmark::State& state) {
-  decide(state, {"prefix-cache-affinity-filter", "queue-scorer", "running-requests-size-scorer", "load-aware-scorer",
-                 "kv-cache-utilization-scorer", "token-load-scorer", "prefix-cache-scorer", "active-request-scorer"});
+  decide(state, pipeline_of({"prefix-cache-affinity-filter", "queue-scorer", "running-requests-size-scorer",
+                             "load-aware-scorer", "kv-cache-utilization-scorer", "token-load-scorer",
+                             "prefix-cache-scorer", "active-request-scorer"}));
 }
-void weighted_random(benchmark::State& state) { decide(state, {"queue-scorer", "weighted-random-picker"}); }
+void weighted_random(benchmark::State& state) {
+  decide(state, pipeline_of({"queue-scorer", "weighted-random-picker"}));
+}
+void queue_built_in(benchmark::State& state) { decide(state, pipeline_of({"queue-scorer"})); }
+void queue_as_expression(benchmark::State& state) {
+  decide(state, scored_by("pool.max_waiting == pool.min_waiting ? 1 : (pool.max_waiting - endpoint.waiting) / "
+                          "(pool.max_waiting - pool.min_waiting)"));
+}
+void prefix_and_kv_built_in(benchmark::State& state) {
+  decide(state, pipeline_of({"prefix-cache-scorer", "kv-cache-utilization-scorer"}));
+}
+void prefix_and_kv_as_expression(benchmark::State& state) {
+  decide(state, scored_by("(endpoint.prefix_share + 1 - endpoint.kv_usage) / 2"));
+}
 
 BENCHMARK(default_pipeline)->Arg(16)->Arg(1000);
 BENCHMARK(seven_scorers)->Arg(16)->Arg(1000);
 BENCHMARK(weighted_random)->Arg(16)->Arg(1000);
+BENCHMARK(queue_built_in)->Arg(16)->Arg(1000);
+BENCHMARK(queue_as_expression)->Arg(16)->Arg(1000);
+BENCHMARK(prefix_and_kv_built_in)->Arg(16)->Arg(1000);
+BENCHMARK(prefix_and_kv_as_expression)->Arg(16)->Arg(1000);
 
 }  // namespace
 

@@ -198,6 +198,8 @@ std::string check_case(const json& document) {
     check_expecting(document);
   } catch (const Difference& difference) {
     return difference.what;
+  } catch (const json::exception& error) {
+    return fmt::format("no recorded case: {}", error.what());
   }
   return {};
 }

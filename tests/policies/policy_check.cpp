@@ -31,17 +31,16 @@ void count(Tally& tally, const std::string& name, const std::string& difference)
 }
 
 void check_file(const char* path, Tally& tally) {
-  std::string name = path;
   try {
     std::ifstream file(path);
     if (!file) throw std::runtime_error("cannot be opened");
     const json document = json::parse(file);
     for (const json& entry : document.is_array() ? document : json::array({document})) {
-      name = fmt::format("{}: {}", entry.at("plugin").get<std::string>(), entry.at("case").get<std::string>());
-      count(tally, name, poolcast::policies::check_case(entry));
+      count(tally, fmt::format("{}: {}", entry.value("plugin", "?"), entry.value("case", "?")),
+            poolcast::policies::check_case(entry));
     }
   } catch (const std::exception& error) {
-    count(tally, name, fmt::format("no recorded case: {}", error.what()));
+    count(tally, path, fmt::format("no recorded cases: {}", error.what()));
   }
 }
 

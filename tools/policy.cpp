@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scenarios/endpoint_picker_config.h"
+#include "scenarios/error.h"
+#include "scenarios/text_table.h"
+#include "sim/policies/registry.h"
+#include "sim/routing/aliases.h"
+#include "sim/routing/registry.h"
+#include "tools/commands.h"
+
+/// `poolcast policy list [NAME]`: routing policies and the plugins of endpoint pickers.
+namespace poolcast {
+namespace {
+
+std::string line(std::string_view what, const std::string& text) {
+  return wrapped(fmt::format("  {:<30}", what), text);
+}
+
+std::string overview() {
+  std::string text = "Policies of the gateway and of pools\n";
+  for (const PolicyInfo& policy : policy_table()) text += line(policy.name, std::string(policy.rule));
+  text += "\nPolicies of other products, for pools\n";
+  for (const routing::PolicyAlias& alias : routing::policy_aliases()) {
+    text += line(alias.name, fmt::format("{}: {}", alias.origin, alias.rule));
+  }
+  text += "\nPlugins of endpoint pickers\n";
+  for (const routing::PluginInfo& plugin : routing::plugin_table()) {
+    text += line(plugin.type, fmt::format("{} ({}): {}", plugin.family, plugin.origin, plugin.rule));
+  }
+  return text + "\n`poolcast policy list NAME` shows a plugin's parameters or a policy's pipeline.\n";
+}
+
+std::string plugin_text(const routing::PluginInfo& plugin) {
+  std::string text = fmt::format("{}: {}, from {}\n", plugin.type, plugin.family, plugin.origin);
+  text += wrapped("  ", std::string(plugin.rule));
+  if (plugin.parameters.empty()) return text + "  no parameters\n";
+  for (const routing::ParameterInfo& p : plugin.parameters) {
+    std::string about(p.meaning);
+    if (!p.allowed.empty()) about += fmt::format("; {}", p.allowed);
+    about += p.standard.empty() ? "; no default" : fmt::format("; default {}", p.standard);
+    text += line(p.name, about);
+  }
+  return text;
+}
+
+std::string entry(const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const PolicyInfo& policy : policy_table()) {
+    if (policy.name == name) return fmt::format("{}: {}\n", name, policy.rule);
+    names.push_back(policy.name);
+  }
+  for (const routing::PolicyAlias& alias : routing::policy_aliases()) {
+    if (alias.name == name) {
+      return fmt::format("{}: from {}\n", name, alias.origin) + wrapped("  ", std::string(alias.rule)) +
+             "config: " + endpoint_picker_text(alias.make()) + "\n";
+    }
+    names.push_back(alias.name);
+  }
+  for (const routing::PluginInfo& plugin : routing::plugin_table()) {
+    if (plugin.type == name) return plugin_text(plugin);
+    names.push_back(plugin.type);
+  }
+  throw ConfigError(fmt::format("policy list: nothing is named {}{}", quote(name), suggestion(name, names)));
+}
+
+}  // namespace
+
+void add_policy(CLI::App& app, int&) {
+  CLI::App* command = app.add_subcommand("policy", "Routing policies and the plugins of endpoint pickers");
+  command->require_subcommand(1);
+  CLI::App* list = command->add_subcommand("list", "Their rules, parameters, defaults and origins");
+  const auto name = std::make_shared<std::string>();
+  list->add_option("name", *name, "one policy or plugin");
+  list->footer("Example:\n  poolcast policy list prefix-cache-scorer");
+  list->callback([name] { print(name->empty() ? overview() : entry(*name)); });
+}
+
+}  // namespace poolcast
