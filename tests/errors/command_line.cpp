@@ -33,7 +33,7 @@ TEST_CASE("A wrong command line is told in one line with the nearest spelling, a
   };
   const std::string see_run = "\n`poolcast run --help` shows how it is called\n";
   const std::vector<Case> cases = {
-      {{}, "poolcast: no command; one of run, check, trace, catalog\n"},
+      {{}, "poolcast: no command; one of run, check, trace, catalog, policy\n"},
       {{"rnu", "x.yaml"}, "poolcast: unknown command \"rnu\"; did you mean \"run\"?\n"},
       {{"trace", "stat"}, "poolcast trace: unknown command \"stat\"; did you mean \"stats\"?\n"},
       {{"trace"}, "poolcast trace: no command; one of stats, lint, convert, synth\n"},
@@ -43,6 +43,8 @@ TEST_CASE("A wrong command line is told in one line with the nearest spelling, a
       {{"run", kQuick, "more.yaml"}, "poolcast run: unexpected argument \"more.yaml\"" + see_run},
       {{"run", kQuick, "--format", "xml"}, "poolcast run: --format: xml not in {text,json}" + see_run},
       {{"run", kQuick, "--out", ""}, "poolcast run: --out: the name of the folder is empty" + see_run},
+      {{"policy", "list", "queue-scored"},
+       "policy list: nothing is named \"queue-scored\"; did you mean \"queue-scorer\"?\n"},
       {{"run", "missing.yaml"}, "missing.yaml: cannot read the file: No such file or directory\n"},
   };
   for (const Case& wrong : cases) {
