@@ -26,7 +26,8 @@ double logical_or(double a, double b) {
 double least(double a, double b) { return a != a || b != b ? kNone : std::min(a, b); }
 double most(double a, double b) { return a != a || b != b ? kNone : std::max(a, b); }
 
-double folded(const double* values, std::size_t n, double start, double (*fold)(double, double)) {
+template <class F>
+double folded(const double* values, std::size_t n, double start, F fold) {
   for (std::size_t i = 0; i < n; ++i) start = fold(start, values[i]);
   return start;
 }
@@ -37,45 +38,63 @@ void each(double* a, std::size_t n, F f) {
 }
 /// Over two neighbouring columns; the result stands in the first.
 template <class F>
-void each_pair(double* a, std::size_t n, F f) {
-  const double* b = a + n;
+void each_pair(double* __restrict a, std::size_t n, F f) {
+  const double* __restrict b = a + n;
   for (std::size_t i = 0; i < n; ++i) a[i] = f(a[i], b[i]);
 }
 
 /// c ? a : b, over three neighbouring columns.
-void select(double* c, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) c[i] = c[i] != c[i] ? kNone : c[i] != 0 ? c[n + i] : c[2 * n + i];
+void select(double* __restrict c, std::size_t n) {
+  const double* __restrict a = c + n;
+  const double* __restrict b = a + n;
+  for (std::size_t i = 0; i < n; ++i) c[i] = c[i] != c[i] ? kNone : c[i] != 0 ? a[i] : b[i];
 }
 
 }  // namespace
 
-/// Writes a new column.
-void Expression::push(const Step& step, const RequestView& request, const Endpoints& endpoints,
-                      std::span<const std::uint32_t> candidates, double* column) {
+void Expression::compute_folds(const Endpoints& endpoints, std::span<const std::uint32_t> candidates) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::size_t n = candidates.size();
   const auto sum = [](double a, double b) { return a + b; };
-  const auto fill = [&](double value) { std::fill_n(column, n, value); };
-  if (step.op >= Op::kEndpoint) {
-    endpoint_fields()[step.field].read(endpoints, candidates, column);
+  double* const column = columns_.data();
+  for (Fold& fold : folds_) {
+    endpoint_fields()[fold.field].read(endpoints, candidates, column);
+    switch (fold.over) {
+      case Over::kLeast:
+        fold.value = folded(column, n, kInfinity, least);
+        break;
+      case Over::kMost:
+        fold.value = folded(column, n, -kInfinity, most);
+        break;
+      case Over::kMean:
+        fold.value = folded(column, n, 0, sum) / static_cast<double>(n);
+        break;
+      case Over::kSum:
+        fold.value = folded(column, n, 0, sum);
+        break;
+    }
   }
+}
+
+/// Writes a new column.
+void Expression::push(const Step& step, const RequestView& request, const Endpoints& endpoints,
+                      std::span<const std::uint32_t> candidates, double* column) const {
+  const std::size_t n = candidates.size();
   switch (step.op) {
     case Op::kConstant:
-      return fill(step.constant);
+      std::fill_n(column, n, step.constant);
+      break;
     case Op::kRequest:
-      return fill(request_fields()[step.field].read(request));
+      std::fill_n(column, n, request_fields()[step.field].read(request));
+      break;
     case Op::kSize:
-      return fill(static_cast<double>(n));
-    case Op::kLeast:
-      return fill(folded(column, n, kInfinity, least));
-    case Op::kMost:
-      return fill(folded(column, n, -kInfinity, most));
-    case Op::kMean:
-      return fill(folded(column, n, 0, sum) / static_cast<double>(n));
-    case Op::kSum:
-      return fill(folded(column, n, 0, sum));
+      std::fill_n(column, n, static_cast<double>(n));
+      break;
+    case Op::kFold:
+      std::fill_n(column, n, folds_[step.field].value);
+      break;
     default:
-      return;  // a field of the endpoints stands there already
+      endpoint_fields()[step.field].read(endpoints, candidates, column);
   }
 }
 
@@ -122,6 +141,7 @@ void Expression::evaluate(const RequestView& request, const Endpoints& endpoints
   const std::size_t n = candidates.size();
   if (n == 0) return;
   columns_.resize(depth_ * n);
+  compute_folds(endpoints, candidates);
   std::size_t used = 0;  // columns
   const auto from_end = [&](std::size_t count) { return columns_.data() + (used - count) * n; };
   for (const Step& step : steps_) {

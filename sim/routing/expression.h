@@ -49,11 +49,8 @@ class Expression {
     kConstant,
     kRequest,
     kSize,
+    kFold,
     kEndpoint,
-    kLeast,
-    kMost,
-    kMean,
-    kSum,
     kNegate,
     kNot,
     kAbs,
@@ -73,18 +70,27 @@ class Expression {
     kMax,
     kSelect  // of the last three
   };
+  enum class Over : std::uint8_t { kLeast, kMost, kMean, kSum };
+  /// A figure of the whole pool, computed once however often it stands in the expression.
+  struct Fold {
+    Over over;
+    std::uint16_t field;
+    double value = 0;
+  };
   struct Step {
     Op op;
-    std::uint16_t field = 0;  ///< of a request or an endpoint
+    std::uint16_t field = 0;  ///< of a request or an endpoint; or which fold
     double constant = 0;
   };
 
-  static void push(const Step& step, const RequestView& request, const Endpoints& endpoints,
-                   std::span<const std::uint32_t> candidates, double* column);
+  void compute_folds(const Endpoints& endpoints, std::span<const std::uint32_t> candidates);
+  void push(const Step& step, const RequestView& request, const Endpoints& endpoints,
+            std::span<const std::uint32_t> candidates, double* column) const;
   static void change(Op op, double* column, std::size_t n);
   static void combine(Op op, double* columns, std::size_t n);
 
   std::vector<Step> steps_;
+  std::vector<Fold> folds_;
   std::size_t depth_ = 0;        ///< columns needed at once
   std::vector<double> columns_;  ///< scratch: depth times candidates
 };

@@ -173,12 +173,27 @@ class ExpressionCompiler {
       push(Op::kSize);
       return true;
     }
-    static constexpr std::pair<std::string_view, Op> kFolds[] = {
-        {"min_", Op::kLeast}, {"max_", Op::kMost}, {"mean_", Op::kMean}, {"sum_", Op::kSum}};
-    for (const auto& [prefix, op] : kFolds) {
-      if (field.starts_with(prefix)) return push_field(endpoint_fields(), op, field.substr(prefix.size()));
+    using Over = Expression::Over;
+    static constexpr std::pair<std::string_view, Over> kFolds[] = {
+        {"min_", Over::kLeast}, {"max_", Over::kMost}, {"mean_", Over::kMean}, {"sum_", Over::kSum}};
+    for (const auto& [prefix, over] : kFolds) {
+      if (field.starts_with(prefix)) return push_fold(over, field.substr(prefix.size()));
     }
     return false;
+  }
+  bool push_fold(Expression::Over over, std::string_view name) {
+    const auto& fields = endpoint_fields();
+    const auto place =
+        std::find_if(fields.begin(), fields.end(), [&](const EndpointField& f) { return f.name == name; });
+    if (place == fields.end()) return false;
+    const auto field = static_cast<std::uint16_t>(place - fields.begin());
+    auto& folds = out_.folds_;
+    const auto same = std::find_if(folds.begin(), folds.end(),
+                                   [&](const Expression::Fold& f) { return f.over == over && f.field == field; });
+    const auto index = static_cast<std::size_t>(same - folds.begin());
+    if (same == folds.end()) folds.push_back({over, field, 0});
+    push(Op::kFold, index);
+    return true;
   }
   template <class Field>
   bool push_field(const std::vector<Field>& fields, Op op, std::string_view name) {

@@ -33,7 +33,10 @@ std::shared_ptr<const routing::PipelineSpec> picker(std::uint64_t seed) {
 SimulationSpec with_pickers(World world, std::uint64_t seed) {
   SimulationSpec spec = world(seed);
   for (PolicySpec& policy : spec.routing.pool) policy.pipeline = picker(seed);
-  for (PoolSpec& pool : spec.pools) pool.replicas = std::max(pool.replicas, 3);
+  for (PoolSpec& pool : spec.pools) {
+    pool.replicas = std::max(pool.replicas, 3);
+    if (seed % 3 == 0 && std::holds_alternative<VllmArgs>(pool.engine)) pool.ranks = 2;
+  }
   return spec;
 }
 
