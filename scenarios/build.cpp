@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/error.h"
+#include "scenarios/build_moves.h"
 #include "scenarios/engines/engine_kind.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/resolve.h"
@@ -219,6 +220,7 @@ BuiltScenario build(const Scenario& scenario) {
   spec.topology = scenario.topology.graph(scenario.pools);
   build_models(scenario, spec);
   built.facts.classes = spec.classes;
+  build_moves(scenario, built);
   for (std::size_t i = 0; i < scenario.workload.size(); ++i) build_source(scenario, i, built);
   return built;
 }

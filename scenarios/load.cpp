@@ -84,7 +84,7 @@ Scenario load_document(const std::string& name, const YamlNode& document, const 
   MappingReader root(document);
   check_version(root);
   if (const auto seed = root.optional("seed")) scenario.seed = static_cast<std::uint64_t>(seed->integer(0));
-  root.not_modelled_yet({"move", "moves", "failures", "failure_domains", "telemetry", "energy", "plan"});
+  root.not_modelled_yet({"failures", "failure_domains", "telemetry", "energy", "plan"});
   for (const YamlNode& node : entries_of(root, "pools")) scenario.pools.push_back(load_pool(node, context));
   check_entry_names(scenario.pools);
   for (const YamlNode& node : entries_of(root, "models")) scenario.models.push_back(load_model(node, context));
@@ -97,6 +97,9 @@ Scenario load_document(const std::string& name, const YamlNode& document, const 
     scenario.workload.push_back(load_workload_entry(node, scenario.models, context));
   }
   scenario.routing = load_routing(root.optional("routing").value_or(document.empty_mapping()), scenario.pools, context);
+  if (root.has("move") || root.has("moves")) {
+    scenario.moves = load_moves(root.one_of({"move", "moves"}).second, scenario.models, scenario.pools);
+  }
   scenario.measure = load_measure(root.optional("measure").value_or(document.empty_mapping()));
   root.finish();
   return scenario;

@@ -8,6 +8,18 @@
 #include "scenarios/units.h"
 
 namespace poolcast {
+
+double load_percentile(const MappingReader& reader, const std::string& key) {
+  double percentile = 0;
+  const char* const last = key.data() + key.size();
+  const bool has_p = !key.empty() && key[0] == 'p';
+  const auto parsed = std::from_chars(key.data() + (has_p ? 1 : 0), last, percentile);
+  if (!has_p || parsed.ec != std::errc() || parsed.ptr != last || !(percentile > 0) || !(percentile < 100)) {
+    reader.fail_at_key(key, "unknown percentile " + quote(key), "such as p50, p95, p99 or p99.9");
+  }
+  return percentile;
+}
+
 namespace {
 
 constexpr std::array<ImplementationStatus, 5> kStatuses = {
@@ -18,18 +30,6 @@ Precision load_precision(const YamlNode& node) {
   std::vector<std::string_view> names;
   for (Precision precision : kPrecisions) names.emplace_back(name(precision));
   return kPrecisions[node.choice(names)];
-}
-
-/// "p99.9" -> 99.9
-double load_percentile(const MappingReader& reader, const std::string& key) {
-  double percentile = 0;
-  const char* const last = key.data() + key.size();
-  const bool has_p = !key.empty() && key[0] == 'p';
-  const auto parsed = std::from_chars(key.data() + (has_p ? 1 : 0), last, percentile);
-  if (!has_p || parsed.ec != std::errc() || parsed.ptr != last || !(percentile > 0) || !(percentile < 100)) {
-    reader.fail_at_key(key, "unknown percentile " + quote(key), "such as p50, p95, p99 or p99.9");
-  }
-  return percentile;
 }
 
 std::vector<Objective> load_objectives(const YamlNode& node) {

@@ -27,6 +27,8 @@ inline constexpr std::int64_t kMostReplicas = 1'000'000;
 Accelerator load_accelerator(const YamlNode& node, const LoadContext& context);
 TransformerShape load_shape(const YamlNode& node, const Catalog& catalog);
 
+/// "p99.9" -> 99.9
+double load_percentile(const MappingReader& reader, const std::string& key);
 LengthSpec load_length(const YamlNode& node, const LoadContext& context);
 ArrivalSpec load_arrivals(const YamlNode& node);
 ThinkSpec load_think_time(const YamlNode& node);
@@ -53,6 +55,9 @@ void complete_host(PoolEntry& pool, const LogicalModel& model);
 PoolRole load_role(const YamlNode& node, const EngineEntry& engine);
 TopologyEntry load_topology(const YamlNode& node, const std::vector<LogicalModel>& models,
                             const std::vector<PoolEntry>& pools);
+/// `move` or `moves`, after the pools have their models.
+std::vector<MoveEntry> load_moves(const YamlNode& node, const std::vector<LogicalModel>& models,
+                                  const std::vector<PoolEntry>& pools);
 RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools, const LoadContext& context);
 MeasureSpec load_measure(const YamlNode& node);
 

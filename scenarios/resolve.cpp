@@ -196,6 +196,7 @@ std::string resolved(const Scenario& scenario, Resolve mode) {
   yaml.close();
   write_topology(yaml, scenario);
   write_routing(yaml, scenario);
+  write_moves(yaml, scenario);
   write_measure(yaml, scenario.measure);
   return yaml.result();
 }

@@ -115,6 +115,20 @@ struct RoutingEntry {
   std::vector<std::shared_ptr<const routing::PipelineSpec>> pool_pickers;
 };
 
+/// The evaluation score of the new pool's implementation, taken as a share of its samples, must be at least the
+/// threshold with this confidence: the lower end of Wilson's one-sided interval.
+struct CorrectnessGate {
+  double threshold = 0;
+  double confidence = 0.95;
+};
+
+struct MoveEntry {
+  MoveSpec spec;  ///< all but `qualified`
+  std::optional<CorrectnessGate> correctness;
+  std::optional<double> cost_margin;  ///< of the cost per accepted output; judged by `compare`
+  YamlNode at;
+};
+
 /// What connects the pools. Nodes are the pools in file order, then the switches.
 struct TopologyEntry {
   std::vector<std::string> switches;
@@ -131,6 +145,7 @@ struct Scenario {
   std::vector<PoolEntry> pools;
   TopologyEntry topology;
   RoutingEntry routing;
+  std::vector<MoveEntry> moves;
   MeasureSpec measure;
   std::vector<std::string> notes;  ///< what the reader of a run should know, found while loading
 };

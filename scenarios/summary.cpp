@@ -254,6 +254,9 @@ Summary summarise(const Report& report, const RunFacts& facts) {
   for (std::size_t p = 0; p < facts.pools.size(); ++p) {
     summary.pools.push_back(summarise_pool(PoolId(p), report, facts, measured));
   }
+  for (std::size_t m = 0; m < report.moves.size(); ++m) {
+    summary.moves.push_back({facts.moves[m], report.moves[m]});
+  }
   add_costs(summary, measured);
   summary.notes = notes_of(summary, report.notes);
   return summary;

@@ -9,6 +9,7 @@
 
 #include "models/cost.h"
 #include "models/units.h"
+#include "scenarios/move_summary.h"
 #include "sim/report.h"
 #include "sim/spec.h"
 
@@ -41,6 +42,7 @@ struct RunFacts {
   std::vector<std::string> units;  ///< of accepted output, by model: "tokens", "embeddings", …
   std::vector<ClassSpec> classes;
   std::vector<PoolFacts> pools;
+  std::vector<MoveFacts> moves;
   std::vector<std::string> notes;     ///< found while the scenario was read
   std::vector<std::string> fidelity;  ///< how finely each part is modelled
 };
@@ -131,9 +133,10 @@ struct Summary {
   std::vector<ClassSummary> classes;  ///< by ClassId
   std::vector<GroupSummary> models;   ///< by ModelId
   std::vector<PoolSummary> pools;     ///< by PoolId
-  CostReport cost;                    ///< over the measured interval
-  std::optional<std::string> unit;    ///< of the output that the cost is divided by; empty when models differ in it
-  std::vector<Note> notes;            ///< warnings first
+  std::vector<MoveSummary> moves;
+  CostReport cost;                  ///< over the measured interval
+  std::optional<std::string> unit;  ///< of the output that the cost is divided by; empty when models differ in it
+  std::vector<Note> notes;          ///< warnings first
   std::optional<double> extrapolated_step_share;
   std::uint64_t stalled_replicas = 0;
 

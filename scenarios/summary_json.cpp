@@ -279,6 +279,8 @@ std::string summary_json(const Summary& s) {
   for (const ClassSummary& c : s.classes) json["classes"].push_back(class_json(c));
   for (const GroupSummary& model : s.models) json["models"].push_back(model_json(model));
   for (const PoolSummary& pool : s.pools) json["pools"].push_back(pool_json(pool));
+  if (!s.moves.empty()) json["moves"] = Json::array();
+  for (const MoveSummary& move : s.moves) json["moves"].push_back(move_json(move));
   if (s.host_loads > 0) {
     json["host_loads"] = {
         {"count", s.host_loads}, {"bytes", s.host_loaded_bytes}, {"mean_s", or_null(s.mean_host_load_s)}};

@@ -187,6 +187,12 @@ std::string rates(const Summary& s) {
   return text;
 }
 
+std::string moves(const Summary& s) {
+  std::string text;
+  for (const MoveSummary& move : s.moves) text += move_text(move);
+  return text;
+}
+
 std::string transfers(const Summary& s) {
   if (s.transfers == 0) return "";
   return wrapped("Transfers   ",
@@ -245,7 +251,7 @@ std::string left_out(const Summary& s) {
 
 std::string summary_text(const Summary& s) {
   return head(s) + warnings(s) + requests(s) + latency(s) + latency_of_classes(s) + objectives(s) + pools(s) + use(s) +
-         rates(s) + transfers(s) + costs(s) + curves(s) + notes(s) + engine(s) + left_out(s);
+         moves(s) + rates(s) + transfers(s) + costs(s) + curves(s) + notes(s) + engine(s) + left_out(s);
 }
 
 }  // namespace poolcast

@@ -53,8 +53,9 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
       gaps_(gap_tables(spec_, meter_)),
       replicas_(make_replicas(spec_, table_, gaps_)),
       clients_(spec_.sources.begin(), spec_.sources.end()),
-      events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size() + 2),
-      router_(spec_, replicas_),
+      events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size() + 3),
+      moves_(spec_, table_),
+      router_(spec_, replicas_, moves_),
       network_(spec_.topology),
       host_network_(host_links_),
       ideal_(spec_.models.size()) {
@@ -71,14 +72,15 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
   }
   connect_hosts();
   for (std::uint32_t s = 0; s < clients_.size(); ++s) schedule_source(s);
+  schedule_moves();
 }
 
 /// The main loop. Every source of events owns one slot of the queue, and an event says which slot is due, when, and in
 /// which phase of that instant. Handling it changes replicas, requests and the events of other slots. The run is over
-/// when nothing is due any more and no replica holds a request that it can never serve.
+/// when nothing but a move of no traffic is due any more and no replica holds a request that it can never serve.
 Report Engine::run() {
   do {
-    while (!events_.empty()) {
+    while (!events_.empty() && !events_.only(move_slot())) {
       const EventQueue::Event event = events_.top();
       now_ = event.time;
       if (now_ == kNever) throw std::range_error(kClockEnds);
@@ -99,6 +101,9 @@ void Engine::handle(const EventQueue::Event& event) {
       return event.slot == host_slot() ? land_host_loads() : land_transfers();
     case Phase::kArrival:
       return arrive(event.slot - source_slot(0));
+    case Phase::kMove:
+      moves_.decide(now_);
+      return schedule_moves();
     case Phase::kStepStart:
       replicas_[event.slot]->start_step(now_, events_);
       if (!replicas_[event.slot]->loads().empty()) start_transfers(event.slot);
@@ -135,6 +140,7 @@ void Engine::send(Arrival& arrival, SourceId source) {
 
   if (!fit_to_contract(id)) return refuse(id, Reason::kContextLimit);
   const Router::Choice choice = router_.route(r, table_.content(id), now_);
+  if (choice.turn.move != UINT32_MAX) moves_.sent(id, choice.turn);
   if (choice.refused != Reason::kNone) return refuse(id, choice.refused);
   r.pool = choice.pool;
   r.replica = choice.replica;
@@ -188,6 +194,14 @@ void Engine::schedule_source(std::uint32_t source) {
     events_.remove(source_slot(source));
   } else {
     events_.set(source_slot(source), next, Phase::kArrival);
+  }
+}
+
+void Engine::schedule_moves() {
+  if (moves_.next() == kNever) {
+    events_.remove(move_slot());
+  } else {
+    events_.set(move_slot(), moves_.next(), Phase::kMove);
   }
 }
 
@@ -269,6 +283,7 @@ void Engine::end(RequestId id, Outcome outcome, Reason reason) {
   }
   laws_.request_ended(r, s);
   meter_.ended(r);
+  moves_.ended(id, r);
   for (Observer* observer : observers_) observer->request_ended(r);
   Client& client = clients_[r.source.value];
   client.ended();
@@ -336,6 +351,7 @@ Report Engine::report() {
   report.host_load_time = host_load_time_;
   report.prefix_tokens = prefix_tokens_;
   report.ideal_prefix_hits = ideal_hits_;
+  report.moves = moves_.take(now_);
   laws_.run_ended(report, meter_.offered());
   return report;
 }

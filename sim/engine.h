@@ -11,6 +11,7 @@
 #include "sim/ideal_cache.h"
 #include "sim/laws.h"
 #include "sim/meter.h"
+#include "sim/moves.h"
 #include "sim/network.h"
 #include "sim/replica.h"
 #include "sim/request_table.h"
@@ -19,7 +20,8 @@
 
 namespace poolcast {
 
-/// The state of one run. Event slots: replicas, then sources, then two deadline queues per class, then the network.
+/// The state of one run. Event slots: replicas, then sources, then two deadline queues per class, then the network,
+/// then the moves of traffic.
 ///
 /// Where prefill and decode are apart, a request has a leg: a request of its own in the table, with one token to
 /// produce, that computes the prompt on one replica. When it is done the request itself goes to the replica that
@@ -59,6 +61,7 @@ class Engine {
   bool give_up_on_the_stuck();
   void schedule_source(std::uint32_t source);
   void schedule_deadline(std::uint32_t queue);
+  void schedule_moves();
   void tell_progress();
 
   std::uint32_t source_slot(std::uint32_t source) const {
@@ -69,6 +72,7 @@ class Engine {
   }
   std::uint32_t network_slot() const { return deadline_slot(static_cast<std::uint32_t>(deadlines_.size())); }
   std::uint32_t host_slot() const { return network_slot() + 1; }
+  std::uint32_t move_slot() const { return host_slot() + 1; }
   Report report();
 
   SimulationSpec spec_;
@@ -82,6 +86,7 @@ class Engine {
   std::vector<Client> clients_;
   std::vector<Deadlines> deadlines_;  ///< 2 * ClassId: time-out; + 1: patience
   EventQueue events_;
+  Moves moves_;
   Router router_;
   std::vector<std::int64_t> context_;  ///< by ModelId: prompt plus output that contract and pools allow
   SimTime now_ = 0;

@@ -4,37 +4,6 @@
 #include <algorithm>
 
 namespace poolcast {
-namespace {
-
-/// Mean gap between tokens, to the nearest nanosecond; requests of one token have none.
-SimTime tpot(const RequestRecord& r) {
-  const std::int64_t gaps = r.output_tokens - 1;
-  return gaps > 0 ? (r.at.last_token - r.at.first_token + gaps / 2) / gaps : 0;
-}
-
-SimTime value_of(Metric metric, const RequestRecord& r) {
-  switch (metric) {
-    case Metric::kTtft:
-      return r.at.first_token - r.at.intended;
-    case Metric::kTpot:
-      return tpot(r);
-    case Metric::kItl:
-      return tpot(r);
-    case Metric::kE2e:
-      return r.at.last_token - r.at.intended;
-    case Metric::kQueueDelay:
-      return r.at.first_scheduled - r.at.intended;
-    case Metric::kNtpot:
-      return (r.at.last_token - r.at.intended + r.output_tokens / 2) / r.output_tokens;
-    case Metric::kTtftFromSent:
-      return r.at.first_token - r.at.sent;
-    case Metric::kE2eFromSent:
-      return r.at.last_token - r.at.sent;
-  }
-  return 0;
-}
-
-}  // namespace
 
 Meter::Meter(const SimulationSpec& spec)
     : classes_(spec.classes), measure_(spec.measure), pools_(spec.pools.size()), capped_clients_(false) {
@@ -70,21 +39,7 @@ void Meter::ended(RequestRecord& record) {
   if (!record.measured) return;
 
   report_.measured_end = std::max(report_.measured_end, record.ended);
-  Cell& c = cell(record.cls, record.pool);
-  Outcomes& o = c.outcomes;
-  ++o.offered;
-  ++o.ended[static_cast<std::size_t>(record.outcome)];
-  if (!completed) {
-    ++o.reasons[static_cast<std::size_t>(record.reason)];
-    return;
-  }
-  o.prompt_tokens += record.prompt_tokens;
-  o.output_tokens += record.output_tokens;
-  if (record.accepted) {
-    ++o.accepted;
-    o.accepted_output_tokens += record.output_tokens;
-  }
-  add_latencies(record, c.latencies);
+  cell(record.cls, record.pool).add(record, capped_clients_);
 }
 
 bool Meter::meets_objectives(const RequestRecord& record) const {
@@ -92,17 +47,6 @@ bool Meter::meets_objectives(const RequestRecord& record) const {
     if (value_of(objective.metric, record) > objective.limit) return false;
   }
   return true;
-}
-
-void Meter::add_latencies(const RequestRecord& r, Latencies& latencies) const {
-  latencies[Metric::kTtft].add(value_of(Metric::kTtft, r));
-  latencies[Metric::kE2e].add(value_of(Metric::kE2e, r));
-  latencies[Metric::kQueueDelay].add(value_of(Metric::kQueueDelay, r));
-  latencies[Metric::kNtpot].add(value_of(Metric::kNtpot, r));
-  if (r.output_tokens > 1) latencies[Metric::kTpot].add(tpot(r));
-  if (!capped_clients_) return;
-  latencies[Metric::kTtftFromSent].add(value_of(Metric::kTtftFromSent, r));
-  latencies[Metric::kE2eFromSent].add(value_of(Metric::kE2eFromSent, r));
 }
 
 Report Meter::take(SimTime end) {

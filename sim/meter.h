@@ -32,7 +32,6 @@ class Meter {
  private:
   Cell& cell(ClassId cls, PoolId pool) { return report_.cells[cls.value][pool.valid() ? pool.value : pools_]; }
   bool meets_objectives(const RequestRecord& record) const;
-  void add_latencies(const RequestRecord& record, Latencies& latencies) const;
 
   const std::vector<ClassSpec>& classes_;
   MeasureSpec measure_;

@@ -1,55 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "sim/histogram.h"
+#include "sim/cell.h"
+#include "sim/ids.h"
+#include "sim/move_report.h"
 #include "sim/prefix_stats.h"
-#include "sim/request.h"
 #include "sim/schedulers/fidelity.h"
 #include "sim/schedulers/speculation.h"
-#include "sim/spec.h"
+#include "sim/time.h"
 
 /// What a simulation measured. Plain values; scenarios/ writes them as text, JSON and HDF5.
 namespace poolcast {
-
-/// Requests by how they ended. Of measured requests only, unless it says otherwise.
-struct Outcomes {
-  std::uint64_t offered = 0;
-  std::array<std::uint64_t, kOutcomes> ended{};   ///< by Outcome; their sum is `offered`
-  std::uint64_t accepted = 0;                     ///< of the completed ones
-  std::array<std::uint64_t, kReasons> reasons{};  ///< by Reason, of those that did not complete
-  std::int64_t prompt_tokens = 0;                 ///< of completed requests
-  std::int64_t output_tokens = 0;                 ///< of completed requests
-  std::int64_t accepted_output_tokens = 0;
-
-  void merge(const Outcomes& other);
-  std::uint64_t count(Outcome outcome) const { return ended[static_cast<std::size_t>(outcome)]; }
-};
-
-/// Latencies of completed, measured requests. TTFT, E2E and queue delay run from `intended`; TPOT is
-/// (last token - first token) / (output tokens - 1), of requests with two tokens or more; ITL pools every gap between
-/// messages of one request (vLLM's `itl`), those of requests that did not complete included; a message is a token
-/// unless the engine sends several at once.
-struct Latencies {
-  std::array<Histogram, kMetrics> by_metric;
-
-  Histogram& operator[](Metric m) { return by_metric[static_cast<std::size_t>(m)]; }
-  const Histogram& operator[](Metric m) const { return by_metric[static_cast<std::size_t>(m)]; }
-  void merge(const Latencies& other);
-};
-
-/// One class of requests on one pool; every table of the report is a sum of these. A request that was never routed
-/// counts in the cell of its class with no pool.
-struct Cell {
-  Outcomes outcomes;
-  Latencies latencies;
-
-  void merge(const Cell& other);
-};
 
 /// What one replica did over the whole run, warm-up included.
 struct ReplicaReport {
@@ -117,6 +82,7 @@ struct Report {
   std::vector<Window> windows;           ///< equal stretches from the first arrival to the end
   bool stationary = true;
   double backlog_growth_per_s = 0;  ///< requests in system gained per second over the second half of the arrivals
+  std::vector<MoveReport> moves;    ///< by the order of SimulationSpec::moves
   std::vector<std::string> notes;   ///< sentences for the reader, in a fixed order
 
   std::uint64_t steps = 0;

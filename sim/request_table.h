@@ -93,6 +93,7 @@ class RequestTable {
   KvTable& kv(RequestId id) { return kv_[id.value]; }
   Delivery& delivery(RequestId id) { return deliveries_[id.value]; }
   RequestRecord& record(RequestId id) { return records_[id.value]; }
+  const RequestRecord& record(RequestId id) const { return records_[id.value]; }
   /// Changes when the slot is released: tells a request from a later one in the same slot.
   std::uint32_t generation(RequestId id) const { return generations_[id.value]; }
   /// Ordinals are unique over all schedulers, so that a stale one can never be mistaken for another request's.

@@ -9,8 +9,8 @@
 
 namespace poolcast {
 
-Router::Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Replica>>& replicas)
-    : spec_(spec), replicas_(replicas) {
+Router::Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Replica>>& replicas, const Moves& moves)
+    : spec_(spec), replicas_(replicas), moves_(moves) {
   for (const ModelSpec& model : spec.models) {
     gateway_.push_back(make_policy(spec.routing.gateway.name, spec.seed, "gateway/" + model.name));
     prefill_gateway_.push_back(make_policy(spec.routing.gateway.name, spec.seed, "gateway/prefill/" + model.name));
@@ -71,6 +71,7 @@ Router::Choice Router::route(const RequestRecord& request, const Content& conten
   Choice choice;
   choice.refused = choose_pool(spec, false, *gateway_[model.value], prompt, output, choice.pool);
   if (choice.refused != Reason::kNone) return choice;
+  follow_move(request, choice);
   if (spec_.pools[choice.pool.value].role == PoolRole::kDecode) {
     choice.refused = choose_pool(spec, true, *prefill_gateway_[model.value], prompt, 1, choice.prefill_pool);
     if (choice.refused != Reason::kNone) return choice;
@@ -101,6 +102,24 @@ Reason Router::choose_pool(const ModelSpec& model, bool prefill, Policy& policy,
   if (open_.empty()) return refused;
   chosen = PoolId(policy.choose({pool_load_, pool_weight_, open_, pool_signals_.get()}));
   return Reason::kNone;
+}
+
+/// A move may send the request on to another pool, if that one can take it.
+void Router::follow_move(const RequestRecord& request, Choice& choice) {
+  choice.turn = moves_.turn(request, choice.pool);
+  if (choice.turn.move == UINT32_MAX) return;
+  const PoolId to = moves_.destination(choice.turn);
+  choice.turn.not_taken = Reason::kNoEligiblePool;
+  for (const ImplementationSpec& implementation : spec_.models[request.model.value].implementations) {
+    if (implementation.pool != to) continue;
+    choice.turn.not_taken = refusal(implementation, request.prompt_tokens, request.output_target);
+  }
+  if (!choice.turn.chosen || choice.turn.not_taken != Reason::kNone) return;
+  if (has_room(to)) {
+    choice.pool = to;
+  } else {
+    choice.turn.not_taken = Reason::kQueueFull;
+  }
 }
 
 /// Whether the replicas of a pool could ever serve a request of this size.

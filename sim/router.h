@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/endpoint_picker.h"
+#include "sim/moves.h"
 #include "sim/policies/policy.h"
 #include "sim/replica.h"
 #include "sim/spec.h"
@@ -19,8 +20,8 @@ namespace poolcast {
 /// look at.
 class Router {
  public:
-  /// `replicas` are in order of their pools; it and `spec` outlive the router.
-  Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Replica>>& replicas);
+  /// `replicas` are in order of their pools; all three outlive the router.
+  Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Replica>>& replicas, const Moves& moves);
 
   struct Choice {
     PoolId pool;
@@ -28,6 +29,7 @@ class Router {
     PoolId prefill_pool;  ///< where its prompt is computed, if not there
     ReplicaId prefill_replica;
     Reason refused = Reason::kNone;  ///< why there is none
+    Moves::Turn turn;                ///< what a move made of it
   };
   /// Chooses for a request that arrives now.
   Choice route(const RequestRecord& request, const Content& content, SimTime now);
@@ -70,6 +72,7 @@ class Router {
 
   Reason choose_pool(const ModelSpec& model, bool prefill, Policy& policy, std::int64_t prompt, std::int64_t output,
                      PoolId& chosen);
+  void follow_move(const RequestRecord& request, Choice& choice);
   Reason refusal(const ImplementationSpec& implementation, std::int64_t prompt, std::int64_t output) const;
   bool full(PoolId pool, std::uint32_t replica) const;
   bool has_room(PoolId pool) const;
@@ -80,6 +83,7 @@ class Router {
 
   const SimulationSpec& spec_;
   const std::vector<std::unique_ptr<Replica>>& replicas_;
+  const Moves& moves_;
   std::vector<std::unique_ptr<Policy>> gateway_;          ///< by ModelId, so that models do not share a turn
   std::vector<std::unique_ptr<Policy>> prefill_gateway_;  ///< by ModelId: chooses among pools that only prefill
   std::vector<std::int64_t> pool_load_;

@@ -10,6 +10,8 @@
 #include "models/topology.h"
 #include "models/units.h"
 #include "sim/ids.h"
+#include "sim/metric.h"
+#include "sim/move_spec.h"
 #include "sim/schedulers/engine_args.h"
 #include "sim/source.h"
 #include "sim/time.h"
@@ -21,14 +23,6 @@ namespace poolcast {
 namespace routing {
 struct PipelineSpec;
 }
-
-/// What is measured of a request. NTPOT is end-to-end time over output tokens (inference-perf and GKE call it so;
-/// GuideLLM calls it time_per_output_token). The last two run from `sent` instead of `intended`: they leave the wait
-/// inside a capped client out, as `vllm bench serve --max-concurrency` does. They are filled only when some source has
-/// a cap.
-enum class Metric : std::uint8_t { kTtft, kTpot, kItl, kE2e, kQueueDelay, kNtpot, kTtftFromSent, kE2eFromSent };
-inline constexpr int kMetrics = 8;
-const char* name(Metric metric);  // "ttft", "tpot", "itl", "e2e", "queue_delay", "ntpot", "ttft_from_sent", …
 
 /// "p99 of TTFT at most 2 s". A request is accepted when it meets the limit of every objective of its class by itself
 /// (an ITL objective is judged on the mean gap, which is its TPOT); the percentile judges the class as a whole.
@@ -125,6 +119,7 @@ struct SimulationSpec {
   std::vector<PoolSpec> pools;
   std::vector<SourceSpec> sources;
   RoutingSpec routing;
+  std::vector<MoveSpec> moves;  ///< no pool is the origin of two moves of one class
   MeasureSpec measure;
   bool stepwise = false;  ///< one step at a time by the literal scheduling loop; same results, slower
   /// A replica that preempts so often in a row without any request leaving it is stopped, and its requests fail as

@@ -16,6 +16,7 @@ void add_check(CLI::App& app, int& status);
 void add_trace(CLI::App& app, int& status);
 void add_catalog(CLI::App& app, int& status);
 void add_policy(CLI::App& app, int& status);
+void add_compare(CLI::App& app, int& status);
 
 /// Writes to stdout. Throws ConfigError when it cannot be written (closed pipe, full disk).
 void print(std::string_view text);

@@ -51,6 +51,7 @@ void add_commands(CLI::App& app, int& status) {
   add_trace(app, status);
   add_catalog(app, status);
   add_policy(app, status);
+  add_compare(app, status);
 }
 
 int parse_and_run(CLI::App& app, const std::vector<std::string>& arguments, int& status) {

@@ -18,7 +18,7 @@ MAY_INCLUDE = {
 # Libraries that a room may use besides the standard one, by the beginning of the include.
 LIBRARIES = {
     "models": ("boost/graph/",),
-    "sim": (),
+    "sim": ("tbb/",),
     "kernels": ("tbb/", "oneapi/dnnl/", "omp.h", "CL/", "cpuid.h", "immintrin.h", "emmintrin.h", "sched.h", "sys/", "unistd.h",
                 "cuda", "cublas", "hip/", "dlfcn.h"),
     "scenarios": ("fmt/", "nlohmann/", "simdjson", "zlib", "openssl/", "hdf5", "yaml-cpp/", "fcntl.h", "sys/", "unistd.h"),

@@ -249,6 +249,23 @@ void append(std::string& text, const ReplicaReport& r) {
       r.speculation.checks, r.speculation.drafted, r.speculation.accepted, r.rejected_tokens, r.prefix.host_hits);
 }
 
+void append(std::string& text, const MoveReport& move) {
+  text += fmt::format("move {} {}\n", static_cast<int>(move.outcome), move.decided);
+  for (const MoveStepReport& step : move.steps) {
+    text += fmt::format("step {} {} {} {} {} chosen {} {}", static_cast<int>(step.kind), step.share, step.begin,
+                        step.end, static_cast<int>(step.ended), step.chosen, step.not_taken);
+    for (const MoveArm* arm : {&step.moved, &step.stayed}) {
+      text += fmt::format(" {} {} {} {} {}", arm->cell.outcomes.offered, arm->cell.outcomes.accepted,
+                          arm->all.cached_tokens, arm->first.cached_tokens, arm->all.ideal_tokens);
+    }
+    for (const GateResult& gate : step.gates) {
+      text += fmt::format(" gate {} {} {} {}", static_cast<int>(gate.verdict), gate.value.value_or(-1),
+                          gate.limit.value_or(-1), gate.requests);
+    }
+    text += '\n';
+  }
+}
+
 }  // namespace
 
 SimulationSpec random_disaggregated_world(std::uint64_t seed) {
@@ -371,6 +388,7 @@ std::string fingerprint(const Report& report, const std::vector<RequestRecord>& 
   for (const Window& w : report.windows) {
     text += fmt::format("window {} {} {} {} {}\n", w.begin, w.end, w.arrived, w.ended, w.mean_in_system);
   }
+  for (const MoveReport& move : report.moves) append(text, move);
   return text;
 }
 
