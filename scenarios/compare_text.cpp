@@ -108,7 +108,7 @@ std::string others(const Comparison& c) {
 }
 
 std::string who(const Comparison& c) {
-  TextTable table({"Who", "requests", "TTFT p99", "E2E p99", "goodput", ""});
+  TextTable table({"Who, by prompt", "requests", "TTFT p99", "E2E p99", "goodput", ""});
   const auto change = [&](const GroupDifferences& group, Figure figure) {
     const Difference* const d = find(group, figure);
     return d == nullptr ? "-" : change_text(*d);
@@ -123,12 +123,13 @@ std::string who(const Comparison& c) {
 
 /// What the cold caches of the new pool cost, by step, in the first replication.
 std::string transition(const MoveRehearsal& move) {
-  std::int64_t again = 0, prompt = 0;
+  std::int64_t again = 0, prompt = 0, ideal = 0;
   for (const MoveStepReport& step : move.first.report.steps) {
     again += recomputed(step.moved.first);
     prompt += step.moved.first.prompt_tokens;
+    ideal += step.moved.first.ideal_tokens;
   }
-  if (prompt == 0) return "";
+  if (ideal == 0) return "";  // no prefix data, or nothing that was shared
   return wrapped(
       "Transition  ",
       fmt::format("at the beginning of its steps the moved traffic computed {} prompt tokens that a cache "

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/human.h"
+#include "scenarios/summary_text.h"
 #include "scenarios/text_table.h"
 
 namespace poolcast {
@@ -36,6 +37,7 @@ std::string p99(const Cell& cell) {
 
 std::string rate_text(const Warmth& warmth) {
   const auto rate = hit_rate(warmth);
+  if (warmth.ideal_tokens == 0) return "-";  // there was nothing to find
   return rate ? human_share(*rate) : "-";
 }
 
@@ -62,7 +64,7 @@ std::string gate_text(const GateResult& r) {
   } else if (r.gate.what == MoveGate::What::kEligible) {
     what = "share that the new pool takes";
   } else {
-    what = fmt::format("{} p{}", name(r.gate.metric), r.gate.percentile);
+    what = fmt::format("{} p{}", title(r.gate.metric), r.gate.percentile);
   }
   if (r.verdict == GateResult::Verdict::kTooFew) {
     return r.limit ? fmt::format("{}: too few requests to judge ({})", what, r.requests)

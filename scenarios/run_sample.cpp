@@ -109,8 +109,8 @@ std::vector<std::string> group_names(const RunFacts& facts) {
   for (const ClassSpec& cls : facts.classes) {
     names.push_back(facts.models.size() > 1 ? facts.models[cls.model.value] + "/" + cls.name : cls.name);
   }
-  for (const std::int64_t end : kTierEnds) names.push_back(fmt::format("prompts to {}", end));
-  names.push_back(fmt::format("prompts above {}", kTierEnds.back()));
+  for (const std::int64_t end : kTierEnds) names.push_back(fmt::format("<= {}", end));
+  names.push_back(fmt::format("> {}", kTierEnds.back()));
   return names;
 }
 

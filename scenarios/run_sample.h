@@ -38,7 +38,7 @@ struct RunSample {
 
 /// Upper ends of the tiers, in prompt tokens; the last tier has none.
 inline constexpr std::array<std::int64_t, 4> kTierEnds = {512, 2048, 8192, 32768};
-/// The names of all groups, in order.
+/// The names of all groups, in order: "all", those of classes, "<= 512", … of prompt tokens.
 std::vector<std::string> group_names(const RunFacts& facts);
 
 /// Runs it to its end.

@@ -10,22 +10,6 @@
 #include "scenarios/text_table.h"
 
 namespace poolcast {
-namespace {
-
-constexpr const char* kNothing = "-";
-
-template <class T, class Show>
-std::string or_dash(const std::optional<T>& value, Show show) {
-  return value ? show(*value) : kNothing;
-}
-
-std::string seconds(SimTime t) { return human_seconds(to_seconds(t).value); }
-
-std::string count(std::int64_t value) { return human_count(static_cast<std::uint64_t>(value)); }
-
-std::string usd(Dollars value) { return human_usd(value.value); }
-
-std::string quantile(const Histogram& h, double q) { return h.count() == 0 ? kNothing : seconds(h.quantile(q)); }
 
 const char* title(Metric metric) {
   switch (metric) {
@@ -48,6 +32,23 @@ const char* title(Metric metric) {
   }
   return "";
 }
+
+namespace {
+
+constexpr const char* kNothing = "-";
+
+template <class T, class Show>
+std::string or_dash(const std::optional<T>& value, Show show) {
+  return value ? show(*value) : kNothing;
+}
+
+std::string seconds(SimTime t) { return human_seconds(to_seconds(t).value); }
+
+std::string count(std::int64_t value) { return human_count(static_cast<std::uint64_t>(value)); }
+
+std::string usd(Dollars value) { return human_usd(value.value); }
+
+std::string quantile(const Histogram& h, double q) { return h.count() == 0 ? kNothing : seconds(h.quantile(q)); }
 
 std::string head(const Summary& s) {
   // Twelve hexadecimal digits tell scenarios apart; summary.json has all of them.

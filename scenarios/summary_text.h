@@ -11,4 +11,7 @@ namespace poolcast {
 /// summaries give equal bytes.
 std::string summary_text(const Summary& summary);
 
+/// "TTFT", "queue delay", …
+const char* title(Metric metric);
+
 }  // namespace poolcast

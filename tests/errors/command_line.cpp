@@ -67,7 +67,7 @@ TEST_CASE("A seed that is no whole number is refused") {
 TEST_CASE("Version and help go to stdout and exit with 0") {
   CHECK(run_program({"--version"}).out == "poolcast " POOLCAST_VERSION "\n");
   for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"run"}, {"check"}, {"catalog"}, {"trace"}, {"trace", "stats"}}) {
+       {std::vector<std::string>{"run"}, {"check"}, {"compare"}, {"catalog"}, {"trace"}, {"trace", "stats"}}) {
     std::vector<std::string> arguments = command;
     arguments.emplace_back("--help");
     const Ran ran = run_program(arguments);
@@ -79,7 +79,7 @@ TEST_CASE("Version and help go to stdout and exit with 0") {
 }
 
 TEST_CASE("The example of a command's help works as it is printed") {
-  for (const std::string command : {"run", "check", "catalog"}) {
+  for (const std::string command : {"run", "check", "compare", "catalog"}) {
     const std::string help = run_program({command, "--help"}).out;
     const std::string lead = "Example:\n  poolcast ";
     REQUIRE(help.find(lead) != std::string::npos);
