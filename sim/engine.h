@@ -20,7 +20,7 @@
 
 namespace poolcast {
 
-/// The state of one run. Event slots: replicas, then sources, then two deadline queues per class, then the network,
+/// The state of one run. Event slots: replicas, then sources, then two deadline queues per class, then the networks,
 /// then the moves of traffic.
 ///
 /// Where prefill and decode are apart, a request has a leg: a request of its own in the table, with one token to
