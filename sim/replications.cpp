@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/replications.h"
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <vector>
 
+#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
@@ -32,7 +34,8 @@ void replicate(std::int64_t count, int threads, const std::function<void(std::in
     ++ended;
     if (done) done(ended);
   };
-  tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
+  const int most = tbb::info::default_concurrency();  // the library warns on stderr when it is asked for more
+  tbb::task_arena arena(threads > 0 ? std::min(threads, most) : most);
   arena.execute([&] { tbb::parallel_for(std::int64_t{0}, count, one, tbb::simple_partitioner()); });
   for (const std::exception_ptr& fault : faults) {
     if (fault) std::rethrow_exception(fault);

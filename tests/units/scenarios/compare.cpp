@@ -20,8 +20,8 @@ workload:
   class: chat
 )" +
          (load.empty() ? R"(  synth:
-    requests: 1500
-    arrivals: {process: poisson, rate: 4/s}
+    requests: 6000
+    arrivals: {process: poisson, rate: 2/s}
     prompt_tokens: {distribution: lognormal, mean: 800, cv: 0.8, max: 9000}
     output_tokens: {distribution: lognormal, mean: 60, cv: 0.5, max: 400}
 )"
@@ -123,7 +123,7 @@ TEST_CASE("one replication is never evidence enough, and a few too few say how m
   std::string other = scaled(1.019);
   CompareOptions options = few(2);
   options.margins = {{Figure::kTtftP99, 0.02}};
-  other.replace(other.find("rate: 4/s"), 9, "rate: 4.01/s");
+  other.replace(other.find("rate: 2/s"), 9, "rate: 2.01/s");
   const Comparison c = compared(scaled(1), other, options);
   CHECK_FALSE(c.same_world);
   if (c.verdict == Verdict::kNotEnoughEvidence && c.replications_needed) CHECK(*c.replications_needed > 2);
@@ -143,10 +143,10 @@ TEST_CASE("without a price there is no go until the gate is left out") {
     std::string text = scaled(scale);
     return text.replace(text.find("{reserved: $2/h}"), 16, "none");
   };
-  const Comparison c = compared(free(1), free(1.01), few(5));
+  const Comparison c = compared(free(1), free(1.01), few(10));
   CHECK(gate(c, Figure::kCost) == GateVerdict::kNotJudged);
   CHECK(c.verdict == Verdict::kNotEnoughEvidence);
-  CompareOptions options = few(5);
+  CompareOptions options = few(10);
   options.margins.pop_back();
   CHECK(compared(free(1), free(1.01), options).verdict == Verdict::kGo);
 }
