@@ -126,7 +126,7 @@ RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& po
     }
     parts.finish();
   }
-  reader.not_modelled_yet({"config", "signals", "move", "flow_control"});
+  reader.not_modelled_yet({"config", "signals", "flow_control"});
   reader.finish();
   for (const PoolRouting& pool : by_pool) {
     routing.pool_policies.push_back(pool.policy);

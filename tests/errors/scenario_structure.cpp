@@ -35,9 +35,9 @@ ruoting:
 }
 
 TEST_CASE("a known key that is not modelled yet says so") {
-  CHECK(fault("seed: 7", "move: {from: a, to: b}") ==
-        R"(s.yaml:2:1: move: this key is known but not modelled yet
-move: {from: a, to: b}
+  CHECK(fault("seed: 7", "failures: {from: a, to: b}") ==
+        R"(s.yaml:2:1: failures: this key is known but not modelled yet
+failures: {from: a, to: b}
 ^)");
 }
 
