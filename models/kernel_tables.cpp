@@ -24,6 +24,8 @@ Place place(const std::vector<std::int64_t>& axis, double x) {
   return {low, (x - a) / (b - a)};
 }
 
+double d(std::int64_t count) { return static_cast<double>(count); }
+
 double between(double a, double b, double share) { return a + (b - a) * share; }
 
 /// Makes `values` of this shape never fall along axis `axis`.
@@ -38,17 +40,19 @@ void smooth(std::vector<double>& values, const std::vector<std::size_t>& shape, 
 class KernelTableCurve final : public StepCurve {
  public:
   explicit KernelTableCurve(KernelTables tables) : t_(std::move(tables)), a_(t_.attention) {
-    for (KernelLine* line : {&t_.layer, &t_.once, &t_.per_sequence}) smooth(line->seconds, {line->at.size()}, 0);
+    for (KernelLine* line : {&t_.layer, &t_.once, &t_.per_sequence, &t_.experts, &t_.all_reduce}) {
+      smooth(line->seconds, {line->at.size()}, 0);
+    }
     const std::vector<std::size_t> prefill = {a_.chunk.size(), a_.context.size()};
     const std::vector<std::size_t> decode = {a_.requests.size(), a_.kv.size()};
     const std::vector<std::size_t> mixed = {prefill[0], prefill[1], decode[0], decode[1]};
     for (std::size_t axis = 0; axis < 2; ++axis) smooth(a_.prefill, prefill, axis);
     for (std::size_t axis = 0; axis < 2; ++axis) smooth(a_.decode, decode, axis);
-    for (std::size_t axis = 0; axis < 4; ++axis) smooth(a_.mixed, mixed, axis);
+    for (std::size_t axis = 0; axis < 4 && !a_.mixed.empty(); ++axis) smooth(a_.mixed, mixed, axis);
   }
 
   Seconds step(const StepShape& shape) const override {
-    return Seconds(linear(shape.tokens) + head(shape.sampled) + layers() * attention(shape) + t_.host.value);
+    return Seconds(by_tokens(shape.tokens) + head(shape.sampled) + layers() * attention(shape) + host(requests(shape)));
   }
 
   DecodeLine decode_line(std::int64_t requests, Tokens context) const override {
@@ -62,14 +66,24 @@ class KernelTableCurve final : public StepCurve {
     DecodeLine line;
     const double slope = (high - low) / (b - a);
     line.slope_s_per_token = layers() * slope / n;
-    line.base_s = linear(requests) + head(requests) + t_.host.value + layers() * (low - slope * a);
+    line.base_s = by_tokens(requests) + head(requests) + host(requests) + layers() * (low - slope * a);
     const std::int64_t border = flat ? a_.kv.front() : a_.kv[column.low + 1];
     const bool last = column.low + 2 == a_.kv.size() && context > a_.kv.back() * requests;
     if (!last) line.last_context = border * requests;
+    for (const double limit : {d(t_.range.decode_kv) * n, d(t_.range.decode_context)}) {
+      if (d(context) <= limit && limit < d(line.last_context)) line.last_context = static_cast<Tokens>(limit);
+    }
     return line;
   }
 
   bool in_range(const StepShape& shape) const override {
+    const MeasuredRange& r = t_.range;
+    if (shape.tokens > r.tokens || shape.sampled > r.sampled || shape.decode_requests > r.decode_requests) return false;
+    if (shape.decode_context > r.decode_context) return false;
+    if (d(shape.decode_context) > d(r.decode_kv) * d(shape.decode_requests)) return false;
+    for (const PrefillChunk& c : shape.prefill) {
+      if (c.query > r.chunk || c.context > r.prefill_context) return false;
+    }
     if (shape.tokens > t_.layer.at.back() || shape.decode_requests > a_.requests.back()) return false;
     if (shape.sampled > t_.per_sequence.at.back()) return false;
     if (shape.decode_context > a_.kv.back() * shape.decode_requests) return false;
@@ -79,22 +93,34 @@ class KernelTableCurve final : public StepCurve {
   }
 
   std::vector<StepTerm> terms(const StepShape& shape) const override {
-    return {{"linear layers", Seconds(linear(shape.tokens))},
+    const double n = padded(shape.tokens);
+    return {{"linear layers", Seconds(linear(n))},
+            {"experts", Seconds(line(t_.experts, n))},
+            {"all-reduce", Seconds(line(t_.all_reduce, n))},
             {"attention", Seconds(layers() * attention(shape))},
             {"head and sampler", Seconds(head(shape.sampled))},
-            {"host", t_.host}};
+            {"host", Seconds(host(requests(shape)))}};
   }
 
-  std::string provenance() const override { return "kernel tables: " + t_.source; }
+  std::string provenance() const override { return t_.kind + ": " + t_.source; }
 
  private:
-  double layers() const { return static_cast<double>(t_.layers); }
+  double layers() const { return d(t_.layers); }
+  static std::int64_t requests(const StepShape& shape) {
+    return shape.decode_requests + static_cast<std::int64_t>(shape.prefill.size());
+  }
+  double host(std::int64_t requests) const { return t_.host.value + t_.host_per_request.value * d(requests); }
 
-  double linear(Tokens tokens) const {
+  double padded(Tokens tokens) const {
     const auto& sizes = t_.capture_sizes;
-    const auto padded = std::lower_bound(sizes.begin(), sizes.end(), tokens);
-    const auto n = static_cast<double>(padded == sizes.end() ? tokens : *padded);
-    return layers() * t_.layer(n) + t_.once(n);
+    const auto size = std::lower_bound(sizes.begin(), sizes.end(), tokens);
+    return d(size == sizes.end() ? tokens : *size);
+  }
+  static double line(const KernelLine& line, double x) { return line.at.empty() ? 0 : line(x); }
+  double linear(double tokens) const { return layers() * t_.layer(tokens) + line(t_.once, tokens); }
+  double by_tokens(Tokens tokens) const {
+    const double n = padded(tokens);
+    return linear(n) + line(t_.experts, n) + line(t_.all_reduce, n);
   }
   double head(std::int64_t sampled) const { return sampled == 0 ? 0 : t_.per_sequence(static_cast<double>(sampled)); }
 
@@ -144,8 +170,10 @@ class KernelTableCurve final : public StepCurve {
     const double launches = static_cast<double>(shape.prefill.size() - 1) * a_.prefill.front();
     const double prefill = shape.prefill.size() == 1 ? together : std::max(alone - launches, a_.prefill.front());
     if (shape.decode_requests == 0) return prefill;
-    const double with_decodes = mixed_at({chunk, before, row, column});
-    return std::max(with_decodes + prefill - together, std::max(prefill, decode_at(row, column)));
+    const double decode = decode_at(row, column);
+    const double mixed = a_.mixed.empty() ? (1 + a_.mixed_prefill_share) * prefill + (1 + a_.mixed_decode_share) * decode
+                                          : mixed_at({chunk, before, row, column}) + prefill - together;
+    return std::max(mixed, std::max(prefill, decode));
   }
 
   KernelTables t_;

@@ -14,9 +14,20 @@
 namespace poolcast {
 namespace {
 
+std::shared_ptr<const StepCurve> make_measured(const CurveFile& file) {
+  const CurveIdentity& id = file.identity;
+  KernelTables tables = *file.curve;
+  tables.kind = id.origin;
+  tables.source = fmt::format("{} on {} tp {}, {} weights, {} KV, {}, {} clock; {}; {}; sha256:{}", id.shape.name,
+                              id.device, id.layout.tp, name(id.weights), name(id.kv), id.implementation, id.clock,
+                              tables.source, error_band(file.errors), file.digest.substr(0, 12));
+  return make_kernel_table_curve(std::move(tables));
+}
+
 std::shared_ptr<const StepCurve> make_curve(const PoolEntry& pool, const LogicalModel& model) {
   try {
     if (const auto* const fit = std::get_if<StepFit>(&pool.curves)) return make_step_fit(*fit);
+    if (const auto* const measured = std::get_if<MeasuredCurve>(&pool.curves)) return make_measured(*measured->content);
     if (!model.shape) {
       deepest(pool.at, {"curves"})
           .fail(fmt::format("a roofline needs the shape of model {}, and it has none", quote(model.name)));
@@ -181,6 +192,9 @@ PoolFacts pool_facts(const PoolEntry& entry, const LogicalModel& model, const St
   facts.devices_per_replica = entry.layout.devices();
   facts.price_per_device = entry.price_per_device;
   facts.curve = curve.provenance();
+  if (const auto* const measured = std::get_if<MeasuredCurve>(&entry.curves)) {
+    facts.measured = CurveFacts{"sha256:" + measured->content->digest, measured->content->errors};
+  }
   return facts;
 }
 

@@ -124,9 +124,25 @@ void check_task(const PoolEntry& pool, const EngineKind& kind, const LogicalMode
               "it carries " + carried);
   }
   const bool needs_fit = model.task == Task::kImage || model.task == Task::kTrain;
-  if (needs_fit && std::holds_alternative<RooflineOptions>(pool.curves)) {
+  if (needs_fit && !std::holds_alternative<StepFit>(pool.curves)) {
+    const bool roofline = std::holds_alternative<RooflineOptions>(pool.curves);
     deepest(pool.at, {"curves"})
-        .fail(fmt::format("a roofline knows no pass of the task {}: state its time by step_fit", name(model.task)));
+        .fail(fmt::format("{} knows no pass of the task {}: state its time by step_fit",
+                          roofline ? "a roofline" : "a calibration", name(model.task)));
+  }
+}
+
+/// A curve of another model or layout is refused. Without a shape only the layout and the precisions can be compared.
+void check_measured(const PoolEntry& pool, const LogicalModel& model, Precision weights) {
+  const auto* const measured = std::get_if<MeasuredCurve>(&pool.curves);
+  if (measured == nullptr) return;
+  const CurveIdentity& of = measured->content->identity;
+  const std::string differences =
+      what_differs(of, model.shape.value_or(of.shape), pool.layout, weights, pool.kv_precision);
+  if (!differences.empty()) {
+    deepest(pool.at, {"curves"})
+        .fail(fmt::format("the calibration {} was measured for {}: {}", quote(measured->file), of.shape.name,
+                          differences));
   }
 }
 
@@ -141,6 +157,7 @@ void complete_engine(PoolEntry& pool, const LogicalModel& model, const LoadConte
   const bool experts = model.shape && model.shape->moe_layers() > 0;
   const EngineSite site{pool.accelerator, pool.layout, model.task, model.steps, experts, at};
   const Precision kv = pool.kv_precision = kv_precision(pool, implementation);
+  check_measured(pool, model, implementation.precision);
   complete_length(pool, kind, model, at);
   if (kind.complete != nullptr) kind.complete(settings, site);
   if (kind.check != nullptr) kind.check(settings, site);

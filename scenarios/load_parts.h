@@ -36,6 +36,8 @@ TraceSpec load_trace(const YamlNode& node, const LoadContext& context);
 WorkloadEntry load_workload_entry(const YamlNode& node, const std::vector<LogicalModel>& models,
                                   const LoadContext& context);
 
+CurveSource load_curves(const YamlNode& node, const LoadContext& context);
+
 /// Implementations refer to pools by name only; `link_models` checks them.
 LogicalModel load_model(const YamlNode& node, const LoadContext& context);
 /// Everything that does not depend on the model that the pool serves.
@@ -67,6 +69,9 @@ MeasureSpec load_measure(const YamlNode& node);
 YamlNode deepest(const YamlNode& node, const std::vector<std::string_view>& keys);
 /// The degree of a pool's layout that `what`, the message of an UnsupportedLayout, begins with.
 YamlNode degree_of(const YamlNode& pool, std::string_view what);
+/// The path under which a file can be opened. A scenario file travels with the files that it names, so its folder comes
+/// first; an option of the command line is written by someone who looks at the working folder.
+std::string find_file(const YamlNode& node, const std::string& folder);
 /// An open interval bound: `none` is `open`.
 std::int64_t load_bound(const YamlNode& node, std::int64_t open);
 /// A duration, or `none` = kNever.

@@ -40,84 +40,6 @@ void check_degrees(const PoolEntry& pool) {
   }
 }
 
-RooflineOptions load_roofline(const YamlNode& node) {
-  RooflineOptions options;
-  MappingReader reader(node);
-  const auto efficiency = [&](const std::string& key, double& share) {
-    const auto value = reader.optional(key);
-    if (!value) return;
-    share = read_share(*value);
-    if (!(share > 0)) value->fail("must be above 0, got " + quote(value->text()));
-  };
-  const auto time = [&](const std::string& key, Seconds& seconds) {
-    if (const auto value = reader.optional(key)) seconds = read_seconds(*value);
-  };
-  efficiency("compute_efficiency", options.compute_efficiency);
-  efficiency("attention_efficiency", options.attention_efficiency);
-  efficiency("memory_efficiency", options.memory_efficiency);
-  efficiency("link_efficiency", options.link_efficiency);
-  time("link_latency", options.link_latency);
-  time("host_base", options.host_base);
-  time("host_per_request", options.host_per_request);
-  if (const auto overlap = reader.optional("host_overlap")) options.host_overlap = overlap->boolean();
-  if (const auto imbalance = reader.optional("expert_imbalance")) options.expert_imbalance = imbalance->number(1, 1e6);
-  if (const auto skew = reader.optional("expert_skew")) {
-    if (options.expert_imbalance != 1) skew->fail("expert_imbalance is stated, which it stands in for");
-    options.expert_skew = skew->number(0, 100);
-  }
-  if (const auto compute = reader.optional("compute"); compute && !compute->is_word("auto")) {
-    std::vector<std::string_view> names;
-    for (Precision precision : kPrecisions) names.emplace_back(name(precision));
-    options.compute = kPrecisions[compute->choice(names)];
-  }
-  reader.finish();
-  return options;
-}
-
-StepFit load_step_fit(const YamlNode& node) {
-  StepFit fit;
-  MappingReader reader(node);
-  const auto time = [&](const std::string& key, Seconds& seconds) {
-    if (const auto value = reader.optional(key)) seconds = read_seconds(*value);
-  };
-  fit.base = read_seconds(reader.required("base"));
-  time("per_token", fit.per_token);
-  time("per_request", fit.per_request);
-  time("per_context_token", fit.per_context_token);
-  time("per_prefill_context", fit.per_prefill_context);
-  if (const auto range = reader.optional("range")) {
-    MappingReader parts(*range);
-    const auto most = [&](const std::string& key, std::optional<std::int64_t>& limit) {
-      if (const auto value = parts.optional(key)) limit = value->integer(1, kMostTokens);
-    };
-    most("tokens", fit.max_tokens);
-    most("batch", fit.max_decode_requests);
-    most("context", fit.max_decode_context);
-    most("prefill_context", fit.max_prefill_context);
-    parts.finish();
-  }
-  if (const auto source = reader.optional("source")) fit.source = source->text();
-  reader.finish();
-  return fit;
-}
-
-std::variant<RooflineOptions, StepFit> load_curves(const YamlNode& node) {
-  if (node.is_scalar()) {
-    if (node.is_word("roofline")) return RooflineOptions{};
-    const std::string& word = node.text();
-    if (word.size() > 3 && word.compare(word.size() - 3, 3, ".h5") == 0) {
-      node.fail("calibration files are known but not read yet; use roofline or step_fit");
-    }
-    node.choice({"roofline"});
-  }
-  MappingReader reader(node);
-  reader.not_modelled_yet({"file", "measured", "imported"});
-  const auto [kind, value] = reader.one_of({"roofline", "step_fit"});
-  reader.finish();
-  if (kind == 0) return load_roofline(value);
-  return load_step_fit(value);
-}
-
 /// By `provider/instance` in any case.
 DollarsPerHour listed_price(const YamlNode& node, const Accelerator& accelerator, const Catalog& catalog) {
   std::vector<std::string> names;
@@ -163,7 +85,7 @@ PoolEntry load_pool(const YamlNode& node, const LoadContext& context) {
   pool.engine = load_engine(reader.required("engine"), pool.accelerator, pool.layout, context);
   check_degrees(pool);
   if (const auto role = reader.optional("role")) pool.role = load_role(*role, pool.engine);
-  if (const auto curves = reader.optional("curves")) pool.curves = load_curves(*curves);
+  if (const auto curves = reader.optional("curves")) pool.curves = load_curves(*curves, context);
   const auto price = reader.optional("price");
   if (!price) node.fail("missing key \"price\": write {reserved: $2.10/h per device}, {list: NAME} or none");
   pool.price_per_device = load_price(*price, pool, context.catalog);

@@ -35,24 +35,10 @@ Seconds load_time_unit(const YamlNode& node) {
   return read_above_zero(node);
 }
 
-/// The path under which the file can be opened. A scenario file travels with its traces, so its folder comes first; an
-/// option of the command line is written by someone who looks at the working folder.
-std::string find_file(const YamlNode& node, const std::string& folder) {
-  const std::string& name = node.text();
-  if (name.empty()) node.fail("a file name cannot be empty");
-  std::error_code ignored;
-  std::vector<std::string> places = {name};
-  if (name[0] != '/' && !folder.empty()) {
-    places.insert(node.location().line > 0 ? places.begin() : places.end(), folder + name);
-  }
-  for (const std::string& place : places) {
-    if (!std::filesystem::exists(place, ignored)) continue;
-    if (const std::string fault = fault_of_trace_path(place); !fault.empty()) node.fail(quote(place) + " " + fault);
-    return place;
-  }
-  std::string looked;
-  for (const std::string& place : places) looked += (looked.empty() ? "" : " and ") + quote(place);
-  node.fail("no such file; looked for " + looked);
+std::string find_trace(const YamlNode& node, const std::string& folder) {
+  const std::string place = find_file(node, folder);
+  if (const std::string fault = fault_of_trace_path(place); !fault.empty()) node.fail(quote(place) + " " + fault);
+  return place;
 }
 
 void load_window(const YamlNode& node, TraceSpec& trace) {
@@ -81,14 +67,30 @@ void load_filter(const YamlNode& node, TraceSpec& trace) {
 
 }  // namespace
 
+std::string find_file(const YamlNode& node, const std::string& folder) {
+  const std::string& name = node.text();
+  if (name.empty()) node.fail("a file name cannot be empty");
+  std::error_code ignored;
+  std::vector<std::string> places = {name};
+  if (name[0] != '/' && !folder.empty()) {
+    places.insert(node.location().line > 0 ? places.begin() : places.end(), folder + name);
+  }
+  std::string looked;
+  for (const std::string& place : places) {
+    if (std::filesystem::exists(place, ignored)) return place;
+    looked += (looked.empty() ? "" : " and ") + quote(place);
+  }
+  node.fail("no such file; looked for " + looked);
+}
+
 TraceSpec load_trace(const YamlNode& node, const LoadContext& context) {
   TraceSpec trace;
   if (node.is_scalar()) {
-    trace.file = find_file(node, context.folder);
+    trace.file = find_trace(node, context.folder);
     return trace;
   }
   MappingReader reader(node);
-  trace.file = find_file(reader.required("file"), context.folder);
+  trace.file = find_trace(reader.required("file"), context.folder);
   if (const auto format = reader.optional("format")) trace.format = load_format(*format);
   if (const auto unit = reader.optional("time_unit")) trace.time_unit = load_time_unit(*unit);
   if (const auto scale = reader.optional("rate_scale")) {

@@ -35,7 +35,7 @@ constexpr std::array<ShortForm, 13> kShortForms = {{{"trace", "file", ""},
 /// Keys of which a mapping holds one: setting one takes the others away.
 const std::vector<std::vector<std::string_view>>& rivals() {
   static const std::vector<std::vector<std::string_view>> kRivals = {
-      {"trace", "synth", "closed_loop", "sessions"}, {"roofline", "step_fit"}, {"reserved", "list"}};
+      {"trace", "synth", "closed_loop", "sessions"}, {"roofline", "step_fit", "file"}, {"reserved", "list"}};
   return kRivals;
 }
 
@@ -200,6 +200,7 @@ class Override {
   YamlNode spelt_out(const YamlNode& node, std::string_view key, std::size_t at) const {
     for (const ShortForm& form : kShortForms) {
       if (form.key != key) continue;
+      if (key == "curves" && !node.is_word("roofline")) return node.wrapped("file");
       if (key == "curves") return node.empty_mapping().with(node.text(), node.empty_mapping());
       if (form.long_key.empty()) return node.empty_mapping();
       YamlNode mapping = node.wrapped(std::string(form.long_key));

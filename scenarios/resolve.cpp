@@ -3,11 +3,10 @@
 #include "scenarios/endpoint_picker_config.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
-#include <array>
 #include <filesystem>
 
+#include "scenarios/digest.h"
 #include "scenarios/endpoint_picker_config.h"
 #include "scenarios/resolve_parts.h"
 #include "scenarios/units.h"
@@ -206,13 +205,7 @@ std::string resolved(const Scenario& scenario, Resolve mode) {
 std::string resolved_yaml(const Scenario& scenario) { return resolved(scenario, Resolve::kForReading); }
 
 std::string scenario_digest(const Scenario& scenario) {
-  const std::string text = resolved(scenario, Resolve::kForDigest);
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  std::string hex;
-  for (unsigned int i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
-  return hex;
+  return sha256(resolved(scenario, Resolve::kForDigest));
 }
 
 }  // namespace poolcast

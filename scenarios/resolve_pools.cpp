@@ -77,6 +77,19 @@ void write_curves(YamlWriter& yaml, const StepFit& fit) {
   yaml.close();
 }
 
+void write_curves(YamlWriter& yaml, const MeasuredCurve& curve, Resolve mode) {
+  yaml.open("curves");
+  if (mode == Resolve::kForReading) yaml.text("file", curve.file);
+  yaml.value("digest", "sha256:" + curve.content->digest);
+  yaml.close();
+}
+
+void write_curves(YamlWriter& yaml, const CurveSource& curves, Resolve mode) {
+  if (const auto* const roofline = std::get_if<RooflineOptions>(&curves)) return write_curves(yaml, *roofline);
+  if (const auto* const fit = std::get_if<StepFit>(&curves)) return write_curves(yaml, *fit);
+  write_curves(yaml, std::get<MeasuredCurve>(curves), mode);
+}
+
 }  // namespace
 
 void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode) {
@@ -88,7 +101,7 @@ void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode) {
   yaml.value("layout", fmt::format("{{tp: {}, pp: {}, dp: {}, ep: {}}}", layout.tp, layout.pp, layout.dp, layout.ep));
   yaml.value("replicas", std::to_string(pool.replicas));
   write_engine(yaml, pool, mode);
-  std::visit([&](const auto& curves) { write_curves(yaml, curves); }, pool.curves);
+  write_curves(yaml, pool.curves, mode);
   yaml.value("price", pool.price_per_device
                           ? fmt::format("{{reserved: {} per device}}", to_text(*pool.price_per_device))
                           : "none");

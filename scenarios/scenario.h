@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -15,6 +16,7 @@
 #include "models/step_fit.h"
 #include "models/transformer.h"
 #include "models/units.h"
+#include "scenarios/curve_file.h"
 #include "scenarios/engines/engine_settings.h"
 #include "scenarios/task.h"
 #include "scenarios/traces/trace.h"
@@ -87,6 +89,14 @@ struct EngineEntry {
   const VllmArgs& vllm() const { return std::get<VllmArgs>(settings.args); }  ///< only of that kind
 };
 
+/// A calibration file that was read.
+struct MeasuredCurve {
+  std::string file;
+  std::shared_ptr<const CurveFile> content;  ///< with a curve
+};
+
+using CurveSource = std::variant<RooflineOptions, StepFit, MeasuredCurve>;
+
 struct PoolEntry {
   std::string name;
   PoolRole role = PoolRole::kBoth;
@@ -94,7 +104,7 @@ struct PoolEntry {
   Layout layout;
   std::int32_t replicas = 1;
   EngineEntry engine;
-  std::variant<RooflineOptions, StepFit> curves;   ///< default: a roofline with the options' own defaults
+  CurveSource curves;                              ///< default: a roofline with the options' own defaults
   std::optional<DollarsPerHour> price_per_device;  ///< nothing: the file says `price: none`
   std::int64_t max_pending_requests = INT64_MAX;
   std::optional<BytesPerSecond> host_bandwidth;  ///< of a replica to its host; needed where KV is kept there

@@ -9,6 +9,7 @@
 
 #include "models/cost.h"
 #include "models/units.h"
+#include "scenarios/curve_file.h"
 #include "scenarios/move_summary.h"
 #include "sim/report.h"
 #include "sim/spec.h"
@@ -16,6 +17,12 @@
 /// The figures that a reader of a run sees, computed from the Report and what the scenario says. summary_text.h and
 /// summary_json.h write them; scenarios/summary.md describes them.
 namespace poolcast {
+
+/// Of a calibration file.
+struct CurveFacts {
+  std::string digest;
+  std::vector<TermError> errors;  ///< on shapes that were held out
+};
 
 /// What a summary says of a pool besides its measures.
 struct PoolFacts {
@@ -27,6 +34,7 @@ struct PoolFacts {
   std::int64_t devices_per_replica = 1;
   std::optional<DollarsPerHour> price_per_device;
   std::string curve;            ///< its provenance
+  std::optional<CurveFacts> measured;
   std::string unit = "tokens";  ///< of accepted output
   std::string telemetry;        ///< the engine kind whose names its own telemetry has; empty: none is known
   std::int64_t ranks = 1;       ///< data-parallel, of a replica

@@ -234,12 +234,23 @@ Json windows(const std::vector<Window>& all) {
   return json;
 }
 
+void add_measured(Json& curve, const CurveFacts& facts) {
+  curve["digest"] = facts.digest;
+  curve["errors"] = Json::array();
+  for (const TermError& e : facts.errors) {
+    curve["errors"].push_back(
+        {{"term", e.term}, {"regime", e.regime}, {"shapes", e.shapes}, {"median", e.median}, {"p95", e.p95}});
+  }
+}
+
 Json validity(const Summary& s) {
   Json curves = Json::array();
   for (const PoolSummary& pool : s.pools) {
-    curves.push_back({{"pool", pool.facts.name},
-                      {"provenance", pool.facts.curve},
-                      {"extrapolated_step_share", or_null(pool.use.extrapolated_step_share)}});
+    Json curve = {{"pool", pool.facts.name},
+                  {"provenance", pool.facts.curve},
+                  {"extrapolated_step_share", or_null(pool.use.extrapolated_step_share)}};
+    if (pool.facts.measured) add_measured(curve, *pool.facts.measured);
+    curves.push_back(std::move(curve));
   }
   Json notes = Json::array();
   for (const Note& note : s.notes) notes.push_back(note.text);

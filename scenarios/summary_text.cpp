@@ -216,8 +216,12 @@ std::string costs(const Summary& s) {
 
 std::string curves(const Summary& s) {
   std::string text = "\nCurves\n";
-  for (const PoolSummary& pool : s.pools)
-    text += wrapped("  ", fmt::format("{}: {}", shortened(pool.facts.name, 48), pool.facts.curve));
+  for (const PoolSummary& pool : s.pools) {
+    std::string line = fmt::format("{}: {}", shortened(pool.facts.name, 48), pool.facts.curve);
+    if (pool.facts.measured && pool.use.extrapolated_step_share)
+      line += fmt::format("; {} of the steps in the measured range", human_share(1 - *pool.use.extrapolated_step_share));
+    text += wrapped("  ", line);
+  }
   return text;
 }
 
