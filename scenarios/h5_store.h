@@ -10,7 +10,8 @@ namespace poolcast {
 
 /// Writes small HDF5 files whole: groups with attributes, and columns (datasets of one dimension, little-endian, without
 /// time stamps). Paths go from the root ("/points/x"); missing groups are made; "" is the root itself. Every function
-/// throws FileError naming `shown_path` when the file cannot be written.
+/// throws FileError naming `shown_path` when the file cannot be written. The file begins with a user block of 512 bytes
+/// that states the SHA-256 of the rest.
 class H5Out {
  public:
   H5Out(const std::string& path, std::string shown_path);  ///< creates or replaces `path`
@@ -32,7 +33,7 @@ class H5Out {
   std::unique_ptr<Parts> parts_;
 };
 
-/// Reads such files. Opening throws FileError when the file cannot be opened, is no HDF5 file or is cut short; every
+/// Reads such files. Opening throws FileError when the file cannot be opened, is none of them or was changed; every
 /// other function throws ConfigError when what it asks for is missing, of another type or damaged.
 class H5In {
  public:

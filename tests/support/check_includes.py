@@ -12,8 +12,9 @@ MAY_INCLUDE = {
     "sim": {"sim", "models"},
     "kernels": {"kernels", "models"},
     "scenarios": {"scenarios", "sim", "models"},
-    "tools": {"tools", "scenarios", "sim", "models"},
-    "tests": {"tests", "tools", "scenarios", "kernels", "sim", "models"},
+    "calibration": {"calibration", "scenarios", "sim", "kernels", "models"},
+    "tools": {"tools", "calibration", "scenarios", "sim", "kernels", "models"},
+    "tests": {"tests", "tools", "calibration", "scenarios", "sim", "kernels", "models"},
 }
 # Libraries that a room may use besides the standard one, by the beginning of the include.
 LIBRARIES = {
@@ -22,6 +23,7 @@ LIBRARIES = {
     "kernels": ("tbb/", "oneapi/dnnl/", "omp.h", "CL/", "cpuid.h", "immintrin.h", "emmintrin.h", "sched.h", "sys/", "unistd.h",
                 "cuda", "cublas", "hip/", "dlfcn.h"),
     "scenarios": ("fmt/", "nlohmann/", "simdjson", "zlib", "openssl/", "hdf5", "yaml-cpp/", "fcntl.h", "sys/", "unistd.h"),
+    "calibration": ("Eigen/", "fmt/", "nlohmann/", "zlib", "fcntl.h", "poll.h", "signal.h", "sys/", "unistd.h"),
     "tools": ("CLI/", "fmt/", "nlohmann/", "unistd.h"),
 }
 # Heavy libraries stay inside sources: a public header that names them makes everyone compile them. A header that
