@@ -34,10 +34,10 @@ struct PoolFacts {
   std::int64_t devices_per_replica = 1;
   std::optional<DollarsPerHour> price_per_device;
   std::string curve;            ///< its provenance
-  std::optional<CurveFacts> measured;
   std::string unit = "tokens";  ///< of accepted output
   std::string telemetry;        ///< the engine kind whose names its own telemetry has; empty: none is known
   std::int64_t ranks = 1;       ///< data-parallel, of a replica
+  std::optional<CurveFacts> measured{};
 };
 
 /// What a summary says of the run besides its measures. Names are by id.

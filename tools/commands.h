@@ -17,6 +17,12 @@ void add_trace(CLI::App& app, int& status);
 void add_catalog(CLI::App& app, int& status);
 void add_policy(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
+void add_devices(CLI::App& app, int& status);
+void add_kernels(CLI::App& app, int& status);
+void add_calibrate(CLI::App& app, int& status);
+void add_fit(CLI::App& app, int& status);
+void add_validate(CLI::App& app, int& status);
+void add_runner(CLI::App& app, int& status);
 
 /// Writes to stdout. Throws ConfigError when it cannot be written (closed pipe, full disk).
 void print(std::string_view text);

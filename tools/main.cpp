@@ -52,6 +52,12 @@ void add_commands(CLI::App& app, int& status) {
   add_catalog(app, status);
   add_policy(app, status);
   add_compare(app, status);
+  add_devices(app, status);
+  add_kernels(app, status);
+  add_calibrate(app, status);
+  add_fit(app, status);
+  add_validate(app, status);
+  add_runner(app, status);
 }
 
 int parse_and_run(CLI::App& app, const std::vector<std::string>& arguments, int& status) {

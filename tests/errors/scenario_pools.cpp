@@ -3,8 +3,11 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support/scenario_text.h"
+#include "tests/support/temporary_folder.h"
 
 using poolcast::testing::fault;
+using poolcast::testing::TemporaryFolder;
+using poolcast::testing::write_file;
 
 TEST_CASE("an unknown accelerator is an error") {
   CHECK(fault("accelerator: mi300x", "accelerator: mi30x") ==
@@ -207,11 +210,19 @@ TEST_CASE("one KV block, which is the null block is an error") {
                                                             ^)");
 }
 
-TEST_CASE("a calibration file is not read yet") {
+TEST_CASE("a calibration file that is not there is an error") {
   CHECK(fault("curves: roofline", "curves: calibration/h100.h5") ==
-        R"(s.yaml:28:13: pools[0].curves: calibration files are known but not read yet; use roofline or step_fit
+        R"(s.yaml:28:13: pools[0].curves: no such file; looked for "calibration/h100.h5"
     curves: calibration/h100.h5
             ^)");
+}
+
+TEST_CASE("a file that is no calibration is an error") {
+  const TemporaryFolder folder;
+  write_file(folder.file("x.h5"), "no HDF5");
+  CHECK(fault("curves: roofline", "curves: {file: " + folder.file("x.h5") + "}") ==
+        "s.yaml:28:20: pools[0].curves.file: " + folder.file("x.h5") + ": is no HDF5 file\n    curves: {file: " +
+            folder.file("x.h5") + "}\n                   ^");
 }
 
 TEST_CASE("unknown curves is an error") {

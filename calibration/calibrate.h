@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "calibration/plan.h"
+#include "calibration/records.h"
+#include "calibration/runner_client.h"
+#include "calibration/samples.h"
+
+namespace poolcast::calibration {
+
+struct CalibrateOptions {
+  CurveIdentity identity;  ///< shape, layout, precisions, implementation ("auto" or one kernel's name)
+  PlanLimits limits;
+  StopRule stop;
+  double budget_s = 600;
+  double refine_above = 0.02;  ///< refinement ends when no gap is expected to be further off
+  std::string output;          ///< an existing calibration there is continued
+  double save_every_s = 10;
+};
+
+struct CalibrateProgress {
+  std::size_t done = 0, planned = 0, failed = 0, refined = 0;
+  double spent_s = 0;
+  std::string now;  ///< the problem that is measured
+};
+
+struct CalibrateReport {
+  std::size_t measured = 0;  ///< now
+  std::size_t kept = 0;      ///< from before
+  std::size_t failed = 0, noisy = 0, refined = 0, left = 0;
+  bool complete = false;     ///< the whole plan is measured
+  std::vector<std::string> left_out;
+};
+
+/// Measures the plan, coarse shapes first, then shapes in the gaps where leaving a point out changes its prediction
+/// most, weighted by its part's share of the term, until the budget ends. Saves as it goes, so that a kill costs some
+/// seconds; the next call goes on where this one ended. Fits at the end.
+///
+/// Throws ConfigError when the device is being measured by someone else, when `output` is a calibration of something
+/// else (saying what differs) or cannot be read, and when the runner cannot be used at all.
+CalibrateReport calibrate(const CalibrateOptions& options, RunnerClient& runner,
+                          const std::function<void(const CalibrateProgress&)>& progress);
+
+/// One shape: repeated until the stop rule is content. Fills samples, marks or the failure.
+void measure(RunnerClient& runner, const StopRule& stop, const std::string& kernel, bool cpu_clock, Point& point);
+
+}  // namespace poolcast::calibration

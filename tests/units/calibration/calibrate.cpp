@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibration/calibrate.h"
+
+#include <csignal>
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "calibration/file.h"
+#include "models/error.h"
+#include "models/kernel_tables.h"
+#include "scenarios/error.h"
+#include "tests/support/program.h"
+#include "tests/units/calibration/small.h"
+
+using namespace poolcast;
+using namespace poolcast::calibration;
+using namespace poolcast::testing;
+
+namespace {
+
+std::vector<std::string> fake(const std::string& behaviour) {
+  return {"python3", POOLCAST_SOURCE_DIR "/tests/units/calibration/fake_runner.py", behaviour};
+}
+
+CalibrateOptions small_options(const std::string& output) {
+  CalibrateOptions o;
+  o.identity.shape = small_shape();
+  o.identity.implementation = "auto";
+  o.limits = {64, 8, 512, 1e9};
+  o.stop.least = 2;
+  o.stop.most = 4;
+  o.budget_s = 60;
+  o.output = output;
+  return o;
+}
+
+CalibrateReport run(const CalibrateOptions& options, const std::string& behaviour = "sound") {
+  RunnerClient runner(fake(behaviour), {20, 20, 3});
+  return calibrate(options, runner, [](const CalibrateProgress&) {});
+}
+
+std::string fault(const CalibrateOptions& options, const std::string& behaviour = "sound") {
+  try {
+    run(options, behaviour);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+}  // namespace
+
+TEST_CASE("a plan holds every matrix of the shard once, and shapes that are held out") {
+  CurveIdentity id;
+  id.shape = small_shape();
+  const Plan plan = make_plan(id, {64, 8, 512, 1e9});
+  const auto part = [&](const std::string& name) {
+    const auto found = std::find_if(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.name == name; });
+    REQUIRE(found != plan.parts.end());
+    return *found;
+  };
+  CHECK(part("gemm bf16 n=128 k=64").times == 2);   // queries, keys, values: (4 + 2 * 2) heads of 16
+  CHECK(part("gemm bf16 n=64 k=64").times == 2);    // output
+  CHECK(part("gemm bf16 n=256 k=64").times == 2);   // gate and up
+  CHECK(part("gemm bf16 n=64 k=128").times == 2);   // down
+  CHECK(part("gemm bf16 n=1000 k=64").term == Term::kHead);
+  CHECK(part("rms_norm bf16 columns=64").times == 5);
+  const auto held = std::count_if(plan.points.begin(), plan.points.end(), [](const Point& p) { return p.held_out; });
+  CHECK(held > 10);
+  std::set<std::string> problems;
+  for (const Point& p : plan.points) CHECK(problems.insert(p.problem).second);
+}
+
+TEST_CASE("a plan of two devices cuts the matrices and has an all-reduce") {
+  CurveIdentity id;
+  id.shape = small_shape();
+  id.layout.tp = 2;
+  const Plan plan = make_plan(id, {64, 8, 512, 1e9});
+  const auto has = [&](const std::string& name) {
+    return std::any_of(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.name == name; });
+  };
+  CHECK(has("gemm bf16 n=64 k=64"));  // (2 + 2) heads of 16
+  CHECK(has("all_reduce bf16 ranks=2"));
+  CHECK(has("gemm bf16 n=500 k=64"));
+}
+
+TEST_CASE("shapes outside the memory are left out of a plan") {
+  CurveIdentity id;
+  id.shape = small_shape();
+  const Plan all = make_plan(id, {4096, 8, 512, 1e9}), some = make_plan(id, {4096, 8, 512, 1e6});
+  CHECK(some.points.size() < all.points.size());
+  for (const Point& p : some.points) CHECK(kernels::bytes(*kernels::parse_problem(p.problem).problem).value <= 1e6);
+}
+
+TEST_CASE("a device is calibrated, and its curve is what its operations take") {
+  const TemporaryFolder folder;
+  const CalibrateReport report = run(small_options(folder.file("c.h5")));
+  CHECK(report.complete);
+  CHECK(report.failed == 0);
+  const Calibration c = load(folder.file("c.h5"));
+  CHECK(c.head.identity.device == "fake device sound");
+  CHECK(c.head.identity.clock == "cpu");
+  CHECK(c.points.at(0).implementation == "formula");
+  CHECK(c.points.at(0).kernel == "f0");
+  CHECK(c.provenance.count("host") == 1);
+  REQUIRE(c.head.curve);
+  // Formulas of the fake runner: a product or norm 1000 + 20 n ns, decode 1500 + r (50 + context / 2) ns.
+  const double linear = (1000 + 20 * 8) * (4 * 2 + 5 + 2), head = 2 * (1000 + 20 * 8);
+  const double decode = 2 * (1500 + 8 * (50 + 0.5 * 128));
+  const auto curve = make_kernel_table_curve(*c.head.curve);
+  CHECK(curve->step({8, 8, 8, 8 * 128, {}}).value * 1e9 == Approx(linear + head + decode));
+  for (const TermError& e : c.head.errors) CHECK(e.p95 < 0.1);
+}
+
+TEST_CASE("a budget of one second leaves a sound file, and the same call goes on from there") {
+  const TemporaryFolder folder;
+  CalibrateOptions options = small_options(folder.file("c.h5"));
+  options.budget_s = 0.05;
+  const CalibrateReport first = run(options);
+  CHECK_FALSE(first.complete);
+  CHECK(first.left > 0);
+  const std::size_t kept = load(options.output).points.size();
+  CHECK(kept == first.measured);
+  options.budget_s = 60;
+  const CalibrateReport second = run(options);
+  CHECK(second.kept == kept);
+  CHECK(second.complete);
+  CHECK(run(options).measured == 0);
+}
+
+TEST_CASE("gaps are refined where a point that is left out is missed most") {
+  const TemporaryFolder folder;
+  CalibrateOptions options = small_options(folder.file("c.h5"));
+  options.refine_above = 1e-4;
+  options.budget_s = 4;
+  const CalibrateReport report = run(options);
+  CHECK(report.refined > 0);
+  // Only prefill attention is curved.
+  const Calibration c = load(options.output);
+  for (std::size_t i = c.points.size() - report.refined; i < c.points.size(); ++i)
+    CHECK(c.parts[c.points[i].part].term == Term::kPrefill);
+}
+
+TEST_CASE("a calibration of something else is not continued") {
+  const TemporaryFolder folder;
+  CalibrateOptions options = small_options(folder.file("c.h5"));
+  run(options);
+  const std::string path = options.output;
+  options.identity.shape.layers = 3;
+  CHECK(fault(options) == path + ": is a calibration of something else: layers 2 instead of 3");
+  options.identity.shape.layers = 2;
+  options.identity.implementation = "portable";
+  CHECK(fault(options) == path + R"(: is a calibration of something else: implementation "auto" instead of "portable")");
+  options.identity.implementation = "auto";
+  CHECK(fault(options, "unsupported") ==
+        path + R"(: is a calibration of something else: device "fake device sound" instead of "fake device unsupported")");
+  write_file(path, "not HDF5");
+  CHECK(fault(options) == path + ": is no HDF5 file");
+}
+
+TEST_CASE("two calibrations of one device at once: the second is refused") {
+  const TemporaryFolder folder;
+  const DeviceLock lock("fake device sound");
+  CHECK_THAT(fault(small_options(folder.file("c.h5"))), Catch::StartsWith("fake device sound is being measured by another"));
+  CHECK_FALSE(std::filesystem::exists(folder.file("c.h5")));
+}
+
+TEST_CASE("a runner that fails at every shape leaves a file without a curve that says why") {
+  const TemporaryFolder folder;
+  const CalibrateReport report = run(small_options(folder.file("c.h5")), "always_dies");
+  CHECK(report.failed == report.measured);
+  const Calibration c = load(folder.file("c.h5"));
+  CHECK_FALSE(c.head.curve);
+  CHECK_FALSE(c.head.why_no_curve.empty());
+  CHECK_FALSE(c.points.at(0).failure.empty());
+}
+
+TEST_CASE("what no kernel can measure is refused by name") {
+  const TemporaryFolder folder;
+  CalibrateOptions options = small_options(folder.file("c.h5"));
+  options.identity.weights = Precision::kFp8;
+  CHECK(fault(options) == "no kernel of fp8 weights can be measured; bf16 or int8");
+}
+
+TEST_CASE("a calibration that is killed goes on where it was saved last") {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("c.h5");
+  const std::vector<std::string> command = poolcast_command(
+      {"calibrate", "--model", "smollm2-135m", "--max-tokens", "64", "--max-requests", "8", "--max-context", "256",
+       "--runner", "python3 tests/units/calibration/fake_runner.py killed", "--budget", "60 s", "--save-every", "0.05", "-o", out});
+  Process first(command);
+  for (int i = 0; i < 600 && !std::filesystem::exists(out); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  REQUIRE(std::filesystem::exists(out));
+  ::kill(first.id(), SIGKILL);
+  CHECK(first.wait().status == 128 + SIGKILL);
+  const std::size_t kept = load(out).points.size();
+  CHECK(kept > 0);
+  const Ran second = Process(command).wait();
+  INFO(second.err);
+  CHECK(second.status == 0);
+  CHECK_THAT(second.out, Catch::Contains(std::to_string(kept) + " kept from before"));
+  CHECK(load(out).head.curve);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "calibration/calibrate.h"
+#include "calibration/runner_client.h"
+#include "models/error.h"
+#include "scenarios/error.h"
+#include "scenarios/human.h"
+#include "tools/calibration_text.h"
+#include "tools/commands.h"
+#include "tools/model_options.h"
+#include "tools/own_runner.h"
+
+/// `poolcast calibrate`: measures a model's operations on an attached device.
+namespace poolcast {
+namespace {
+
+struct Options {
+  RunnerChoice runner;
+  ModelChoice model;
+  std::string implementation = "auto";
+  std::string budget = "10 min";
+  std::string output;
+  calibration::PlanLimits limits;
+  double memory_gb = 4;
+  double seconds = 1;
+  double save_every = 10;
+};
+
+/// A line on a terminal; silent anywhere else.
+void show(const calibration::CalibrateProgress& p) {
+  static const bool kShown = ::isatty(STDERR_FILENO) == 1;
+  if (!kShown) return;
+  fmt::print(stderr, "\r{}/{} shapes, {} refined, {} failed, {}: {}\x1b[K", p.done, p.planned, p.refined, p.failed,
+             human_span(p.spent_s), p.now);
+  std::fflush(stderr);
+}
+
+std::string report_text(const calibration::CalibrateReport& r, const std::string& output) {
+  std::string text = fmt::format("{}: {} shapes measured now, {} kept from before, {} in gaps; {} failed, {} noisy, {} left\n",
+                                 output, r.measured, r.kept, r.refined, r.failed, r.noisy, r.left);
+  if (!r.left_out.empty()) text += fmt::format("not measured, having no kernel: {}\n", fmt::join(r.left_out, ", "));
+  if (!r.complete) text += "the budget ended before the plan did; the same command goes on\n";
+  return text;
+}
+
+void calibrate_command(const Options& options) {
+  calibration::CalibrateOptions c;
+  c.identity = identity_of(options.model);
+  c.identity.implementation = options.implementation;
+  c.limits = options.limits;
+  c.limits.bytes = options.memory_gb * 1e9;
+  c.stop.budget_s = options.seconds;
+  c.budget_s = duration_option("--budget", options.budget);
+  c.output = options.output;
+  c.save_every_s = options.save_every;
+  calibration::RunnerClient runner(runner_command(options.runner));
+  try {
+    const calibration::CalibrateReport report = calibration::calibrate(c, runner, show);
+    if (::isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\x1b[K");
+    print(report_text(report, options.output));
+    print(curve_text(options.output));
+  } catch (const ModelError& error) {
+    throw ConfigError(fmt::format("calibrate: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& app, int&) {
+  CLI::App* command = app.add_subcommand("calibrate", "Measure a model's operations on an attached device");
+  const auto options = std::make_shared<Options>();
+  add_runner_options(*command, options->runner);
+  add_model_options(*command, options->model);
+  command->add_option("--implementation", options->implementation, "auto (the most native kernel), or one by name")->capture_default_str();
+  command->add_option("-o,--output", options->output, "the calibration; one that is there is continued")->type_name("FILE.h5")->required();
+  command->add_option("--budget", options->budget, "time for everything")->type_name("TIME")->capture_default_str();
+  command->add_option("--shape-seconds", options->seconds, "most time for one shape")->check(CLI::Range(0.01, 1e4))->capture_default_str();
+  command->add_option("--max-tokens", options->limits.tokens, "tokens of a step")->check(CLI::Range(2, 1 << 20))->capture_default_str();
+  command->add_option("--max-requests", options->limits.requests, "requests that decode in a step")->check(CLI::Range(2, 1 << 16))->capture_default_str();
+  command->add_option("--max-context", options->limits.context, "tokens of one request")->check(CLI::Range(64, 1 << 24))->capture_default_str();
+  command->add_option("--memory-gb", options->memory_gb, "shapes that need more are left out")->check(CLI::Range(0.001, 1e6))->capture_default_str();
+  command->add_option("--save-every", options->save_every, "seconds between savings")->check(CLI::Range(0.0, 1e6))->capture_default_str();
+  command->footer(
+      "Example:\n  poolcast calibrate --device cpu --model smollm2-135m --layout tp=1 --budget 5min -o cpu.h5");
+  command->callback([options] { calibrate_command(*options); });
+}
+
+}  // namespace poolcast
