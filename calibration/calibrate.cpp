@@ -65,7 +65,8 @@ Calibration start(const CalibrateOptions& options, const CurveIdentity& wanted, 
   std::string differences = what_differs(is, wanted.shape, wanted.layout, wanted.weights, wanted.kv);
   const auto compare = [&](const char* what, const std::string& has, const std::string& wants) {
     if (has == wants) return;
-    differences += fmt::format("{}{} {} instead of {}", differences.empty() ? "" : ", ", what, quote(has), quote(wants));
+    differences +=
+        fmt::format("{}{} {} instead of {}", differences.empty() ? "" : ", ", what, quote(has), quote(wants));
   };
   compare("device", is.device, wanted.device);
   compare("implementation", is.implementation, wanted.implementation);
@@ -75,7 +76,8 @@ Calibration start(const CalibrateOptions& options, const CurveIdentity& wanted, 
   // Parts by their names: another version may have planned other ones.
   for (Point& point : before.points) {
     const std::string& name = before.parts[point.part].name;
-    const auto same = std::find_if(fresh.parts.begin(), fresh.parts.end(), [&](const Part& p) { return p.name == name; });
+    const auto same =
+        std::find_if(fresh.parts.begin(), fresh.parts.end(), [&](const Part& p) { return p.name == name; });
     if (same == fresh.parts.end()) continue;
     point.part = static_cast<std::size_t>(same - fresh.parts.begin());
     fresh.points.push_back(std::move(point));
@@ -142,7 +144,7 @@ class Session {
     progress_(shown_);
     StopRule stop = options_.stop;
     stop.budget_s = std::min(stop.budget_s, std::max(0.0, options_.budget_s - since(begin_)));
-    measure(runner_, stop, options_.identity.implementation, cpu_clock_, point);
+    measure(runner_, stop, options_.kernel, cpu_clock_, point);
     ++report_.measured;
     report_.failed += !point.failure.empty();
     report_.noisy += point.noisy;
@@ -215,6 +217,7 @@ CalibrateReport calibrate(const CalibrateOptions& options, RunnerClient& runner,
   CurveIdentity wanted = options.identity;
   wanted.device = description.device;
   wanted.origin = "measured";
+  wanted.implementation = options.kernel + (options.limits.dtype.empty() ? "" : " in " + options.limits.dtype);
   const bool cpu_clock =
       std::find(description.clocks.begin(), description.clocks.end(), "cpu") != description.clocks.end();
   wanted.clock = cpu_clock ? "cpu" : "wall";

@@ -13,7 +13,8 @@
 namespace poolcast::calibration {
 
 struct CalibrateOptions {
-  CurveIdentity identity;  ///< shape, layout, precisions, implementation ("auto" or one kernel's name)
+  CurveIdentity identity;       ///< shape, layout, precisions
+  std::string kernel = "auto";  ///< or one implementation by name
   PlanLimits limits;
   StopRule stop;
   double budget_s = 600;
@@ -32,7 +33,7 @@ struct CalibrateReport {
   std::size_t measured = 0;  ///< now
   std::size_t kept = 0;      ///< from before
   std::size_t failed = 0, noisy = 0, refined = 0, left = 0;
-  bool complete = false;     ///< the whole plan is measured
+  bool complete = false;  ///< the whole plan is measured
   std::vector<std::string> left_out;
 };
 

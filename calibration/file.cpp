@@ -59,7 +59,9 @@ std::vector<Columns> columns_of(const std::vector<Point>& points) {
   auto& wall = samples.reals["wall_s"];
   auto& cpu = samples.reals["cpu_s"];
   for (const Point& p : points) {
-    const auto integer = [&](const char* name, std::size_t v) { rows.integers[name].push_back(static_cast<std::int64_t>(v)); };
+    const auto integer = [&](const char* name, std::size_t v) {
+      rows.integers[name].push_back(static_cast<std::int64_t>(v));
+    };
     integer("part", p.part);
     for (std::size_t a = 0; a < 4; ++a) rows.integers[kAxes[a]].push_back(p.shape[a]);
     integer("cold", p.cold);
@@ -131,8 +133,7 @@ std::vector<Part> read_parts(Rows rows) {
   const auto names = rows.texts("name"), terms = rows.texts("term");
   const auto times = rows.reals("times");
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto* const term =
-        std::find_if(kTerms.begin(), kTerms.end(), [&](Term t) { return terms[i] == name(t); });
+    const auto* const term = std::find_if(kTerms.begin(), kTerms.end(), [&](Term t) { return terms[i] == name(t); });
     if (term == kTerms.end()) rows.fail("unknown term " + quote(terms[i]));
     parts.push_back({names[i], *term, times[i]});
   }
@@ -210,7 +211,8 @@ Calibration load(const std::string& path) {
   const H5In in(path);
   Calibration calibration;
   calibration.head = read_curve_part(in, path);
-  for (const std::string& name : in.attributes("/provenance")) calibration.provenance[name] = in.text("/provenance", name);
+  for (const std::string& name : in.attributes("/provenance"))
+    calibration.provenance[name] = in.text("/provenance", name);
   const auto rows = [&](const char* group) { return Rows(in, path, group); };
   calibration.parts = read_parts(rows("/parts"));
   calibration.points = read_points(rows("/points"), rows("/samples"), calibration.parts.size());
@@ -220,14 +222,15 @@ Calibration load(const std::string& path) {
 
 DeviceLock::DeviceLock(const std::string& device) {
   std::string name = device;
-  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
   const std::string path = (std::filesystem::temp_directory_path() / ("poolcast-" + name + ".lock")).string();
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (file_ < 0) throw FileError(Location{path}, "", "cannot be opened: it is the lock of a device that is measured");
   if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
   ::close(file_);
-  throw ConfigError(fmt::format("{} is being measured by another process (it holds {}); wait until that is done",
-                                device, path));
+  throw ConfigError(
+      fmt::format("{} is being measured by another process (it holds {}); wait until that is done", device, path));
 }
 
 DeviceLock::~DeviceLock() { ::close(file_); }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "calibration/fit_steps.h"
 #include "calibration/least_squares.h"
 #include "calibration/validate.h"
 #include "models/kernel_tables.h"
@@ -72,7 +73,8 @@ FittedPart fit_part(const std::vector<const Point*>& points, Term term, const st
   std::vector<double> seconds;
   for (const Point* p : points) {
     for (std::size_t a = 0; a < n; ++a) values[a].insert(p->shape[a]);
-    if (term == Term::kDecode) part.reach_product = std::max(part.reach_product, p->shape[0] * p->shape[1]);
+    part.reach_product = std::max(part.reach_product, p->shape[0] * p->shape[1]);
+    part.reach_sum = std::max(part.reach_sum, p->shape[0] + p->shape[1]);
     rows.push_back(features(term, coordinates(p->shape, term)));
     seconds.push_back(std::max(seconds_of(*p, clock), 1e-12));
   }
@@ -87,7 +89,8 @@ FittedPart fit_part(const std::vector<const Point*>& points, Term term, const st
     double& cell = part.grid.values[index_of(part.grid, coordinates(points[i]->shape, term))];
     cell = std::isnan(cell) ? seconds[i] : std::min(cell, seconds[i]);
   }
-  const auto missing = std::count_if(part.grid.values.begin(), part.grid.values.end(), [](double v) { return std::isnan(v); });
+  const auto missing =
+      std::count_if(part.grid.values.begin(), part.grid.values.end(), [](double v) { return std::isnan(v); });
   part.points = points.size();
   part.estimated = static_cast<std::size_t>(missing);
   fill(part.grid, [&](std::span<const std::int64_t> x) { return model(term, part.coefficients, x); });
@@ -148,40 +151,6 @@ std::vector<double> mixed_table(const AttentionTable& a, const FittedPart& mixed
   return table;
 }
 
-/// Host time and what mixed steps cost beyond the sum, from the step records that are not held out.
-void fit_steps(const std::vector<StepRecord>& steps, KernelTables& tables) {
-  const auto curve = make_kernel_table_curve(tables);
-  std::vector<std::vector<double>> rows;
-  std::vector<double> measured, known;
-  for (const StepRecord& s : steps) {
-    if (s.held_out || !(s.seconds > 0)) continue;
-    const StepShape shape{s.tokens, s.sampled, s.decode_requests, s.decode_context, s.prefill};
-    const double requests = d(s.decode_requests) + static_cast<double>(s.prefill.size());
-    const bool mixed = s.decode_requests > 0 && !s.prefill.empty() && tables.attention.mixed.empty();
-    double prefill = 0, decode = 0;
-    if (mixed) {
-      const auto attention = [&](const StepShape& part) {
-        for (const StepTerm& term : curve->terms(part)) {
-          if (term.name == "attention") return term.seconds.value;
-        }
-        return 0.0;
-      };
-      prefill = attention({s.tokens - s.decode_requests, 0, 0, 0, s.prefill});
-      decode = attention({s.decode_requests, s.decode_requests, s.decode_requests, s.decode_context, {}});
-    }
-    rows.push_back({1, requests, prefill, decode});
-    measured.push_back(s.seconds);
-    known.push_back(curve->step(shape).value);
-  }
-  constexpr std::size_t kLeast = 8;
-  if (rows.size() < kLeast) return;
-  const std::vector<double> c = fit_nonnegative(rows, measured, known);
-  tables.host = Seconds(c[0]);
-  tables.host_per_request = Seconds(c[1]);
-  tables.attention.mixed_prefill_share = c[2];
-  tables.attention.mixed_decode_share = c[3];
-}
-
 std::string note(const Calibration& calibration, const KernelTables& tables) {
   std::string text = fmt::format("{} shapes", calibration.measured());
   text += tables.host.value > 0 || tables.host_per_request.value > 0
@@ -222,7 +191,8 @@ std::vector<const char*> feature_names(Term term) {
 std::vector<FittedPart> fit_parts(const Calibration& calibration) {
   std::vector<FittedPart> parts;
   for (std::size_t i = 0; i < calibration.parts.size(); ++i) {
-    parts.push_back(fit_part(fitted_points(calibration, i), calibration.parts[i].term, calibration.head.identity.clock));
+    parts.push_back(
+        fit_part(fitted_points(calibration, i), calibration.parts[i].term, calibration.head.identity.clock));
   }
   return parts;
 }
@@ -230,6 +200,7 @@ std::vector<FittedPart> fit_parts(const Calibration& calibration) {
 CurveOrReason make_curve(const Calibration& calibration, const std::vector<FittedPart>& parts) {
   KernelTables t;
   std::string why_not;
+  if (calibration.parts.empty()) return curve_of_steps(calibration);
   t.layers = std::max<std::int64_t>(1, calibration.head.identity.shape.layers);
   t.layer = sum_of(calibration, parts, Term::kLinear, t.range.tokens, why_not);
   for (double& s : t.layer.seconds) s /= d(t.layers);
@@ -253,11 +224,12 @@ CurveOrReason make_curve(const Calibration& calibration, const std::vector<Fitte
   a.decode = decode->grid.values;
   t.range.chunk = prefill->reach[0];
   t.range.prefill_context = prefill->reach[1];
+  t.range.prefill_end = prefill->reach_sum;
   t.range.decode_requests = decode->reach[0];
   t.range.decode_kv = decode->reach[1];
   t.range.decode_context = decode->reach_product;
   if (const FittedPart* const mixed = only_part(calibration, parts, Term::kMixed)) a.mixed = mixed_table(a, *mixed);
-  fit_steps(calibration.steps, t);
+  fit_host_and_mixed(calibration.steps, t);
   t.source = note(calibration, t);
   return {std::move(t), ""};
 }

@@ -12,10 +12,11 @@ namespace poolcast::calibration {
 
 /// A part as the fit sees it.
 struct FittedPart {
-  Grid grid;                           ///< without axes: nothing of it is measured
-  std::vector<std::int64_t> reach;     ///< largest measured value on each axis
-  std::int64_t reach_product = 0;      ///< decode: largest measured requests * context
-  std::vector<double> coefficients;    ///< of the model that fills missing cells (see `features`); may be empty
+  Grid grid;                         ///< without axes: nothing of it is measured
+  std::vector<std::int64_t> reach;   ///< largest measured value on each axis
+  std::int64_t reach_product = 0;    ///< decode: largest measured requests * context
+  std::int64_t reach_sum = 0;        ///< prefill: largest measured query + context
+  std::vector<double> coefficients;  ///< of the model that fills missing cells (see `features`); may be empty
   std::size_t points = 0, estimated = 0;
 
   bool empty() const { return grid.axes.empty(); }

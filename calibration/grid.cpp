@@ -93,9 +93,8 @@ void fill(Grid& grid, const std::function<double(std::span<const std::int64_t>)>
   std::vector<double> filled = grid.values;
   for (std::size_t i = 0; i < filled.size(); ++i) {
     if (!std::isnan(filled[i])) continue;
-    const std::size_t nearest = *std::min_element(known.begin(), known.end(), [&](std::size_t a, std::size_t b) {
-      return distance(i, a) < distance(i, b);
-    });
+    const std::size_t nearest = *std::min_element(
+        known.begin(), known.end(), [&](std::size_t a, std::size_t b) { return distance(i, a) < distance(i, b); });
     const double there = model(grid.cell(nearest));
     filled[i] = model(grid.cell(i)) * (there > 0 ? grid.values[nearest] / there : 1);
   }

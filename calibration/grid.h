@@ -9,8 +9,8 @@
 
 namespace poolcast::calibration {
 
-/// Values on a rectangular grid of one or more axes, linear between its points along each axis. Below the first point of
-/// an axis they stay, beyond the last they go on with the last slope.
+/// Values on a rectangular grid of one or more axes, linear between its points along each axis. Below the first point
+/// of an axis they stay, beyond the last they go on with the last slope.
 struct Grid {
   std::vector<std::vector<std::int64_t>> axes;  ///< each ascending, at least one point
   std::vector<double> values;                   ///< the last axis runs fastest

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibration/least_squares.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
+#include <Eigen/Dense>
 
 namespace poolcast::calibration {
 

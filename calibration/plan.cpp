@@ -40,8 +40,14 @@ std::vector<std::int64_t> between(const std::vector<std::int64_t>& axis) {
   return middles;
 }
 
-std::string dtype(const CurveIdentity& id) {
-  if (id.weights == Precision::kBf16 || id.weights == Precision::kInt8) return name(id.weights);
+/// Of the quantised weights, and of all else.
+struct Formats {
+  std::string weights, plain = "bf16";
+};
+
+Formats formats(const CurveIdentity& id, const PlanLimits& limits) {
+  if (!limits.dtype.empty()) return {limits.dtype, limits.dtype};
+  if (id.weights == Precision::kBf16 || id.weights == Precision::kInt8) return {name(id.weights)};
   throw ModelError(fmt::format("no kernel of {} weights can be measured; bf16 or int8", name(id.weights)));
 }
 
@@ -51,52 +57,55 @@ std::string product(const std::string& type, const Matrix& m) {
 
 double d(std::int64_t n) { return static_cast<double>(n); }
 
-void add_matrices(std::vector<Recipe>& list, const std::string& type, const std::vector<Matrix>& matrices, double times) {
+void add_matrices(std::vector<Recipe>& list, const std::string& type, const std::vector<Matrix>& matrices,
+                  double times) {
   if (times <= 0) return;
   for (const Matrix& m : matrices) list.push_back({product(type, m), Term::kLinear, times});
 }
 
-std::vector<Recipe> linear_recipes(const CurveIdentity& id, std::int64_t rotated_heads) {
+std::vector<Recipe> linear_recipes(const CurveIdentity& id, const Formats& format, std::int64_t rotated_heads) {
   const TransformerShape& s = id.shape;
   const std::int64_t tp = id.layout.tp;
-  const std::string type = dtype(id);
+  const std::string &type = format.weights, &plain = format.plain;
   std::vector<Recipe> list;
   add_matrices(list, type, attention_matrices(s, tp), d(s.layers));
   add_matrices(list, type, mlp_matrices(s, s.intermediate, tp), d(s.dense_layers()));
   if (s.moe) {
-    add_matrices(list, "bf16", {{d(s.hidden), d(s.moe->experts)}}, d(s.moe_layers()));
+    add_matrices(list, plain, {{d(s.hidden), d(s.moe->experts)}}, d(s.moe_layers()));
     if (s.moe->shared_experts > 0)
       add_matrices(list, type, mlp_matrices(s, s.moe->shared_experts * s.moe->intermediate, tp), d(s.moe_layers()));
     for (const Matrix& m : expert_matrices(s, tp)) {
-      list.push_back({fmt::format("grouped_gemm {} experts={} top_k={} n={} k={}", type, s.moe->experts,
-                                  s.moe->experts_per_token, static_cast<std::int64_t>(m.out),
-                                  static_cast<std::int64_t>(m.in)),
-                      Term::kExperts, d(s.moe_layers())});
+      list.push_back(
+          {fmt::format("grouped_gemm {} experts={} top_k={} n={} k={}", type, s.moe->experts, s.moe->experts_per_token,
+                       static_cast<std::int64_t>(m.out), static_cast<std::int64_t>(m.in)),
+           Term::kExperts, d(s.moe_layers())});
     }
   }
-  list.push_back({fmt::format("rms_norm bf16 columns={}", s.hidden), Term::kLinear, d(2 * s.layers + 1)});
-  list.push_back({fmt::format("rotary bf16 heads={} head_dim={}", rotated_heads, s.head_dim), Term::kLinear, d(s.layers)});
-  if (tp > 1) list.push_back({fmt::format("all_reduce bf16 ranks={}", tp), Term::kAllReduce, d(2 * s.layers)});
-  list.push_back({fmt::format("gemm bf16 n={} k={}", (s.vocab + tp - 1) / tp, s.hidden), Term::kHead, 1});
+  list.push_back({fmt::format("rms_norm {} columns={}", plain, s.hidden), Term::kLinear, d(2 * s.layers + 1)});
+  list.push_back(
+      {fmt::format("rotary {} heads={} head_dim={}", plain, rotated_heads, s.head_dim), Term::kLinear, d(s.layers)});
+  if (tp > 1) list.push_back({fmt::format("all_reduce {} ranks={}", plain, tp), Term::kAllReduce, d(2 * s.layers)});
+  list.push_back({fmt::format("gemm {} n={} k={}", plain, (s.vocab + tp - 1) / tp, s.hidden), Term::kHead, 1});
   list.push_back({fmt::format("softmax fp32 columns={}", s.vocab), Term::kHead, 1});
   return list;
 }
 
-std::vector<Recipe> recipes(const CurveIdentity& id) {
+std::vector<Recipe> recipes(const CurveIdentity& id, const PlanLimits& limits) {
   const TransformerShape& s = id.shape;
   if (s.mla) throw ModelError("multi-head latent attention has no kernel yet, so such a model cannot be calibrated");
-  if (id.kv != Precision::kBf16) throw ModelError(fmt::format("no kernel of a {} KV cache can be measured", name(id.kv)));
+  if (id.kv != Precision::kBf16)
+    throw ModelError(fmt::format("no kernel of a {} KV cache can be measured", name(id.kv)));
   const std::int64_t heads = s.heads / id.layout.tp, kv_heads = kv_heads_per_device(s, id.layout.tp);
-  std::vector<Recipe> list = linear_recipes(id, heads + kv_heads);
-  const std::string of = fmt::format("bf16 heads={} kv_heads={} head_dim={}", heads, kv_heads, s.head_dim);
+  const Formats format = formats(id, limits);
+  std::vector<Recipe> list = linear_recipes(id, format, heads + kv_heads);
+  const std::string of = fmt::format("{} heads={} kv_heads={} head_dim={}", format.plain, heads, kv_heads, s.head_dim);
   list.push_back({"prefill_attention " + of, Term::kPrefill, d(s.layers)});
   list.push_back({"decode_attention " + of, Term::kDecode, d(s.layers)});
   // Equal matrices are measured once.
   std::vector<Recipe> merged;
   for (const Recipe& recipe : list) {
-    const auto same = std::find_if(merged.begin(), merged.end(), [&](const Recipe& r) {
-      return r.text == recipe.text && r.term == recipe.term;
-    });
+    const auto same = std::find_if(merged.begin(), merged.end(),
+                                   [&](const Recipe& r) { return r.text == recipe.text && r.term == recipe.term; });
     if (same == merged.end())
       merged.push_back(recipe);
     else
@@ -117,7 +126,8 @@ std::string dimensions(const std::string& part, const CurveIdentity& id, const S
 }
 
 bool is_cold(const std::string& part) {
-  return part.rfind("gemm", 0) == 0 || part.rfind("grouped_gemm", 0) == 0 || part.find("_attention") != std::string::npos;
+  return part.rfind("gemm", 0) == 0 || part.rfind("grouped_gemm", 0) == 0 ||
+         part.find("_attention") != std::string::npos;
 }
 
 struct Axes {
@@ -139,8 +149,8 @@ Axes axes_of(Term term, const PlanLimits& l) {
   return {{line}, {between(line)}};
 }
 
-void add_points(const CurveIdentity& id, Plan& plan, std::size_t part, const std::vector<std::vector<std::int64_t>>& axes,
-                bool held_out, const PlanLimits& limits) {
+void add_points(const CurveIdentity& id, Plan& plan, std::size_t part,
+                const std::vector<std::vector<std::int64_t>>& axes, bool held_out, const PlanLimits& limits) {
   const auto add = [&](const Shape& shape) {
     if (auto point = make_point(id, plan, part, shape, limits)) {
       point->held_out = held_out;
@@ -200,7 +210,7 @@ Plan make_plan(const CurveIdentity& identity, const PlanLimits& limits) {
   check_layout(identity.shape, identity.layout);
   Plan plan;
   plan.left_out = {"activation functions and residual additions"};
-  for (const Recipe& recipe : recipes(identity)) plan.parts.push_back({recipe.text, recipe.term, recipe.times});
+  for (const Recipe& recipe : recipes(identity, limits)) plan.parts.push_back({recipe.text, recipe.term, recipe.times});
   for (std::size_t part = 0; part < plan.parts.size(); ++part) {
     const Axes axes = axes_of(plan.parts[part].term, limits);
     add_points(identity, plan, part, axes.fitted, false, limits);

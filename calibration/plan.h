@@ -12,10 +12,11 @@ namespace poolcast::calibration {
 
 /// How far a calibration goes.
 struct PlanLimits {
-  Tokens tokens = 2048;         ///< of a step, and of a chunk
-  std::int64_t requests = 64;   ///< that decode or sample in a step
-  Tokens context = 4096;        ///< of one request
-  double bytes = 4e9;           ///< of inputs and outputs of one shape; larger ones are left out
+  Tokens tokens = 2048;        ///< of a step, and of a chunk
+  std::int64_t requests = 64;  ///< that decode or sample in a step
+  Tokens context = 4096;       ///< of one request
+  std::string dtype;           ///< in which all kernels run; empty: as the weights of the identity say
+  double bytes = 4e9;          ///< of inputs and outputs of one shape; larger ones are left out
 };
 
 /// The parts of a step of the identity's model on one device of its layout, and the shapes to measure, coarse ones

@@ -9,13 +9,20 @@ namespace poolcast::calibration {
 
 const char* name(Term term) {
   switch (term) {
-    case Term::kLinear: return "linear layers";
-    case Term::kExperts: return "experts";
-    case Term::kAllReduce: return "all-reduce";
-    case Term::kHead: return "head and sampler";
-    case Term::kPrefill: return "prefill attention";
-    case Term::kDecode: return "decode attention";
-    case Term::kMixed: return "mixed attention";
+    case Term::kLinear:
+      return "linear layers";
+    case Term::kExperts:
+      return "experts";
+    case Term::kAllReduce:
+      return "all-reduce";
+    case Term::kHead:
+      return "head and sampler";
+    case Term::kPrefill:
+      return "prefill attention";
+    case Term::kDecode:
+      return "decode attention";
+    case Term::kMixed:
+      return "mixed attention";
   }
   return "";
 }

@@ -23,8 +23,8 @@ enum class Term {
   kDecode,     ///< (requests, context of each)
   kMixed       ///< (query, context, requests, context of each): attention of chunk and decodes as one kernel
 };
-inline constexpr std::array<Term, 7> kTerms = {Term::kLinear, Term::kExperts, Term::kAllReduce, Term::kHead,
-                                               Term::kPrefill, Term::kDecode, Term::kMixed};
+inline constexpr std::array<Term, 7> kTerms = {Term::kLinear,  Term::kExperts, Term::kAllReduce, Term::kHead,
+                                               Term::kPrefill, Term::kDecode,  Term::kMixed};
 const char* name(Term term);
 std::size_t axes(Term term);
 

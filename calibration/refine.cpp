@@ -79,8 +79,7 @@ std::vector<Point> worst_gap(const Calibration& c, const CurveIdentity& identity
   std::vector<Measured> measured(c.parts.size());
   for (const Point& p : c.points) {
     measured[p.part].asked.insert(p.shape);
-    if (!p.held_out && !p.wall_s.empty())
-      measured[p.part].seconds[p.shape] = seconds_of(p, c.head.identity.clock);
+    if (!p.held_out && !p.wall_s.empty()) measured[p.part].seconds[p.shape] = seconds_of(p, c.head.identity.clock);
   }
   std::vector<Gap> gaps;
   const std::vector<double> share = shares(c, measured);

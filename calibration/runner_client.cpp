@@ -21,9 +21,12 @@ bool sound(const std::vector<double>& times) {
 
 std::string words(ChildProcess::Wait wait, ChildProcess& child, double timeout_s) {
   switch (wait) {
-    case ChildProcess::Wait::kTimeout: return fmt::format("the runner gave no answer within {} s", timeout_s);
-    case ChildProcess::Wait::kTooLong: return "the runner printed a line without an end";
-    default: return fmt::format("the runner ended ({})", child.ending());
+    case ChildProcess::Wait::kTimeout:
+      return fmt::format("the runner gave no answer within {} s", timeout_s);
+    case ChildProcess::Wait::kTooLong:
+      return "the runner printed a line without an end";
+    default:
+      return fmt::format("the runner ended ({})", child.ending());
   }
 }
 
@@ -111,7 +114,8 @@ std::string RunnerClient::why_not_believed(const RunRequest& request, const RunR
     return fmt::format("{:.3g} FLOP/s are above the device's peak of {:.3g}: wrong units?", rate, peak->second);
   const double bandwidth = kernels::bytes(request.problem).value / seconds;
   if (request.cold && description_->bandwidth > 0 && bandwidth > 4 * description_->bandwidth)
-    return fmt::format("{:.3g} B/s are far above the memory's {:.3g}: wrong units?", bandwidth, description_->bandwidth);
+    return fmt::format("{:.3g} B/s are far above the memory's {:.3g}: wrong units?", bandwidth,
+                       description_->bandwidth);
   return "";
 }
 

@@ -33,7 +33,8 @@ class RunnerClient {
  public:
   explicit RunnerClient(std::vector<std::string> command, RunnerLimits limits = {});
 
-  /// The first call starts the runner; peaks are measured by it once, when they are first asked for. Throws ConfigError when it gives no sound description.
+  /// The first call starts the runner; peaks are measured by it once, when they are first asked for. Throws ConfigError
+  /// when it gives no sound description.
   const Description& describe(bool peaks = true);
 
   /// Throws ConfigError when the device is another one after a restart, or gone.

@@ -49,7 +49,9 @@ RunnerError error_of(const Json& json) {
 
 }  // namespace
 
-std::string to_line(const DescribeRequest& request) { return Json{{"do", "describe"}, {"peaks", request.peaks}}.dump(); }
+std::string to_line(const DescribeRequest& request) {
+  return Json{{"do", "describe"}, {"peaks", request.peaks}}.dump();
+}
 
 std::string to_line(const RunRequest& request) {
   Json shape = Json::object();
@@ -71,24 +73,18 @@ std::string to_line(const Description& d) {
     kernels.push_back({{"operation", k.operation}, {"kernel", k.kernel}, {"dtypes", k.dtypes}, {"digest", k.digest}});
   for (const auto& [implementation, reason] : d.absent)
     absent.push_back({{"kernel", implementation}, {"reason", reason}});
-  return Json{{"ok", true},
-              {"protocol", kProtocolVersion},
-              {"device", d.device},
-              {"driver", d.driver},
-              {"runtime", d.runtime},
-              {"compiler", d.compiler},
-              {"flags", d.flags},
-              {"clock_state", d.clock_state},
-              {"clocks", d.clocks},
-              {"peaks", {{"flops_per_s", d.peak_flops}, {"bytes_per_s", d.bandwidth}}},
-              {"kernels", kernels},
-              {"absent", absent}}
+  return Json{{"ok", true},           {"protocol", kProtocolVersion},
+              {"device", d.device},   {"driver", d.driver},
+              {"runtime", d.runtime}, {"compiler", d.compiler},
+              {"flags", d.flags},     {"clock_state", d.clock_state},
+              {"clocks", d.clocks},   {"peaks", {{"flops_per_s", d.peak_flops}, {"bytes_per_s", d.bandwidth}}},
+              {"kernels", kernels},   {"absent", absent}}
       .dump();
 }
 
 std::string to_line(const RunResult& r) {
-  Json json{{"ok", true},       {"kernel", r.kernel},        {"digest", r.digest},
-            {"wall_ns", r.wall_ns}, {"tolerance", r.tolerance}};
+  Json json{
+      {"ok", true}, {"kernel", r.kernel}, {"digest", r.digest}, {"wall_ns", r.wall_ns}, {"tolerance", r.tolerance}};
   if (!r.cpu_ns.empty()) json["cpu_ns"] = r.cpu_ns;
   if (r.error) json["error"] = *r.error;  // infinite becomes null: there is no number
   return json.dump();
@@ -125,8 +121,11 @@ std::optional<std::variant<Description, RunnerError>> read_description(std::stri
     }
     Description d;
     d.device = json.at("device");
-    for (const auto& [key, text] : {std::pair{"driver", &d.driver}, {"runtime", &d.runtime}, {"compiler", &d.compiler},
-                                    {"flags", &d.flags}, {"clock_state", &d.clock_state}})
+    for (const auto& [key, text] : {std::pair{"driver", &d.driver},
+                                    {"runtime", &d.runtime},
+                                    {"compiler", &d.compiler},
+                                    {"flags", &d.flags},
+                                    {"clock_state", &d.clock_state}})
       *text = value<std::string>(json, key, "");
     d.clocks = value<std::vector<std::string>>(json, "clocks", {});
     const Json peaks = value(json, "peaks", Json::object());

@@ -46,9 +46,9 @@ struct RunResult {
   std::string kernel;  ///< that ran
   std::string digest;
   std::vector<double> wall_ns;
-  std::vector<double> cpu_ns;         ///< empty, or as many
-  std::optional<double> error;        ///< against the reference, when it was asked for
-  double tolerance = 0;               ///< largest sound error
+  std::vector<double> cpu_ns;   ///< empty, or as many
+  std::optional<double> error;  ///< against the reference, when it was asked for
+  double tolerance = 0;         ///< largest sound error
 };
 
 /// `unsupported`, `memory`, `wrong_result`, `bad_request` or `failed`.

@@ -86,7 +86,8 @@ class Server {
     for (const Kernel& k : kernels::all_kernels()) {
       if (!is_ours(k)) continue;
       OfferedKernel offered{std::string(kernels::name(k.operation)), std::string(k.implementation), {}, setup_.digest};
-      for (const kernels::DType type : kernels::dtypes_of(k.operation)) offered.dtypes.emplace_back(kernels::name(type));
+      for (const kernels::DType type : kernels::dtypes_of(k.operation))
+        offered.dtypes.emplace_back(kernels::name(type));
       d.kernels.push_back(std::move(offered));
     }
     for (const kernels::AbsentPart& part : kernels::absent_parts())
@@ -105,7 +106,8 @@ class Server {
       return chosen;
     }
     const Kernel* const named = kernels::find_kernel(request.problem.operation, request.kernel);
-    why = named == nullptr || !is_ours(*named) ? "no kernel is called " + request.kernel : named->why_not(request.problem);
+    why = named == nullptr || !is_ours(*named) ? "no kernel is called " + request.kernel
+                                               : named->why_not(request.problem);
     return why.empty() ? named : nullptr;
   }
 

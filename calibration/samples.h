@@ -30,11 +30,11 @@ std::size_t interval_rank(std::size_t n, double level);
 
 /// When a timing is repeated often enough, and what to think of it.
 struct StopRule {
-  std::size_t least = 7;       ///< samples before anything is decided; with 6 the interval is the whole range
-  std::size_t most = 60;       ///< samples
-  double narrow = 0.02;        ///< half width of the interval over the median
-  double budget_s = 1;         ///< of one shape, set-up included
-  double noisy = 0.05;         ///< above this half width a finished timing is marked
+  std::size_t least = 7;  ///< samples before anything is decided; with 6 the interval is the whole range
+  std::size_t most = 60;  ///< samples
+  double narrow = 0.02;   ///< half width of the interval over the median
+  double budget_s = 1;    ///< of one shape, set-up included
+  double noisy = 0.05;    ///< above this half width a finished timing is marked
 
   bool done(const SampleSummary& so_far, double spent_s) const;
   /// Marked, not hidden: too wide an interval, or half of the samples further than 10 % from the median.

@@ -46,8 +46,9 @@ std::vector<StepRecord> read_step_log(const std::string& path) {
     try {
       steps.push_back(record(nlohmann::json::parse(line)));
     } catch (const nlohmann::json::exception&) {
-      throw ConfigError(at, "", "is no step: an object with sampled, decode_requests, decode_context, seconds, and "
-                                "prefill: [[query, context], …]");
+      throw ConfigError(at, "",
+                        "is no step: an object with sampled, decode_requests, decode_context, seconds, and "
+                        "prefill: [[query, context], …]");
     }
     if (!sound(steps.back())) throw ConfigError(at, "", "has a count below 0 or a time that is not above 0");
   }

@@ -9,7 +9,8 @@
 namespace poolcast::calibration {
 
 /// Measured steps, one JSON object a line:
-///   {"tokens": 130, "sampled": 3, "decode_requests": 2, "decode_context": 900, "prefill": [[128, 0]], "seconds": 0.012}
+///   {"tokens": 130, "sampled": 3, "decode_requests": 2, "decode_context": 900, "prefill": [[128, 0]], "seconds":
+///   0.012}
 /// `prefill` lists [query, context] of each chunk; `tokens` may be left out (decodes plus queries), `prefill` too.
 /// Throws ConfigError with the line that is wrong.
 std::vector<StepRecord> read_step_log(const std::string& path);

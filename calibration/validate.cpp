@@ -27,7 +27,8 @@ std::pair<int, const char*> regime(Term term, const Shape& x) {
     case Term::kMixed:
       if (x[2] <= 16) return {0, "chunk, to 16 decodes"};
       return {1, "chunk, above 16 decodes"};
-    default: return by_size(x[0]);
+    default:
+      return by_size(x[0]);
   }
 }
 

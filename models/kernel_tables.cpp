@@ -82,7 +82,7 @@ class KernelTableCurve final : public StepCurve {
     if (shape.decode_context > r.decode_context) return false;
     if (d(shape.decode_context) > d(r.decode_kv) * d(shape.decode_requests)) return false;
     for (const PrefillChunk& c : shape.prefill) {
-      if (c.query > r.chunk || c.context > r.prefill_context) return false;
+      if (c.query > r.chunk || c.context > r.prefill_context || c.query + c.context > r.prefill_end) return false;
     }
     if (shape.tokens > t_.layer.at.back() || shape.decode_requests > a_.requests.back()) return false;
     if (shape.sampled > t_.per_sequence.at.back()) return false;
@@ -171,8 +171,9 @@ class KernelTableCurve final : public StepCurve {
     const double prefill = shape.prefill.size() == 1 ? together : std::max(alone - launches, a_.prefill.front());
     if (shape.decode_requests == 0) return prefill;
     const double decode = decode_at(row, column);
-    const double mixed = a_.mixed.empty() ? (1 + a_.mixed_prefill_share) * prefill + (1 + a_.mixed_decode_share) * decode
-                                          : mixed_at({chunk, before, row, column}) + prefill - together;
+    const double mixed = a_.mixed.empty()
+                             ? (1 + a_.mixed_prefill_share) * prefill + (1 + a_.mixed_decode_share) * decode
+                             : mixed_at({chunk, before, row, column}) + prefill - together;
     return std::max(mixed, std::max(prefill, decode));
   }
 

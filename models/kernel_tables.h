@@ -19,8 +19,8 @@ struct KernelLine {
   double operator()(double x) const;
 };
 
-/// Measured times of attention over one layer, on a grid with at least two points on every axis. A step with prefill and
-/// decodes may be measured as one kernel (`mixed`); without that it is a sum, with shares fitted to step records.
+/// Measured times of attention over one layer, on a grid with at least two points on every axis. A step with prefill
+/// and decodes may be measured as one kernel (`mixed`); without that it is a sum, with shares fitted to step records.
 struct AttentionTable {
   std::vector<std::int64_t> chunk;     ///< prefill tokens, ascending
   std::vector<std::int64_t> context;   ///< tokens before the chunk
@@ -40,6 +40,7 @@ struct MeasuredRange {
   std::int64_t sampled = kOpen;
   Tokens chunk = kOpen;
   Tokens prefill_context = kOpen;
+  Tokens prefill_end = kOpen;  ///< context and chunk together
   std::int64_t decode_requests = kOpen;
   Tokens decode_kv = kOpen;       ///< mean of the requests
   Tokens decode_context = kOpen;  ///< their sum

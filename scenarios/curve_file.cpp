@@ -43,6 +43,14 @@ void visit_figures(Shape& shape, Visit visit) {
   }
 }
 
+template <class AnyLayout, class Visit>
+void visit_layout(AnyLayout& layout, Visit visit) {
+  visit("tp", layout.tp);
+  visit("pp", layout.pp);
+  visit("dp", layout.dp);
+  visit("ep", layout.ep);
+}
+
 Figures figures(const TransformerShape& shape) {
   Figures list;
   visit_figures(shape, [&](const char* name, std::int64_t value) { list.emplace_back(name, value); });
@@ -89,6 +97,7 @@ void visit_range(Range& range, Visit visit) {
   visit("range_sampled", range.sampled);
   visit("range_chunk", range.chunk);
   visit("range_prefill_context", range.prefill_context);
+  visit("range_prefill_end", range.prefill_end);
   visit("range_decode_requests", range.decode_requests);
   visit("range_decode_kv", range.decode_kv);
   visit("range_decode_context", range.decode_context);
@@ -208,13 +217,14 @@ void check_schema(const H5In& in, const std::string& path) {
   const std::string schema = in.has("", "schema") ? in.text("", "schema") : "";
   if (schema != kCalibrationSchema) {
     const std::string is = schema.empty() ? "it has no attribute schema" : "the attribute schema is " + quote(schema);
-    throw ConfigError(Location{path}, "", fmt::format("is no calibration file: {}, not {}", is,
-                                                      quote(kCalibrationSchema)));
+    throw ConfigError(Location{path}, "",
+                      fmt::format("is no calibration file: {}, not {}", is, quote(kCalibrationSchema)));
   }
   const std::int64_t version = in.integer("", "schema_version");
   if (version != kCalibrationVersion) {
-    throw ConfigError(Location{path}, "", fmt::format("has schema version {}, and this poolcast reads version {}",
-                                                      version, kCalibrationVersion));
+    throw ConfigError(
+        Location{path}, "",
+        fmt::format("has schema version {}, and this poolcast reads version {}", version, kCalibrationVersion));
   }
 }
 
@@ -226,8 +236,7 @@ CurveFile read_curve_part(const H5In& in, const std::string& path) {
   file.poolcast = in.text("", "poolcast");
   CurveIdentity& id = file.identity;
   id.shape = read_shape(in);
-  id.layout.tp = in.integer("/model", "tp");
-  id.layout.pp = in.integer("/model", "pp");
+  visit_layout(id.layout, [&](const char* name, std::int64_t& degree) { degree = in.integer("/model", name); });
   id.weights = read_precision(in, path, "weights");
   id.kv = read_precision(in, path, "kv");
   id.device = in.text("/model", "device");
@@ -259,8 +268,7 @@ void write_curve_part(H5Out& out, const CurveFile& file) {
   out.put("/model", "name", id.shape.name);
   for (const auto& [name, value] : figures(id.shape)) out.put("/model", name, value);
   out.put("/model", "tied_embeddings", std::int64_t{id.shape.tied_embeddings});
-  out.put("/model", "tp", id.layout.tp);
-  out.put("/model", "pp", id.layout.pp);
+  visit_layout(id.layout, [&](const char* name, std::int64_t degree) { out.put("/model", name, degree); });
   out.put("/model", "weights", std::string(name(id.weights)));
   out.put("/model", "kv", std::string(name(id.kv)));
   out.put("/model", "device", id.device);
@@ -290,8 +298,10 @@ std::string what_differs(const CurveIdentity& file, const TransformerShape& want
   for (const auto& [name, number] : has) {
     if (value(wants, name) == "none") compare(name, std::to_string(number), std::string("none"));
   }
-  compare("tp", file.layout.tp, layout.tp);
-  compare("pp", file.layout.pp, layout.pp);
+  std::vector<std::int64_t> degrees;
+  visit_layout(layout, [&](const char*, std::int64_t degree) { degrees.push_back(degree); });
+  std::size_t next = 0;
+  visit_layout(file.layout, [&](const char* name, std::int64_t degree) { compare(name, degree, degrees[next++]); });
   compare("weights", std::string(name(file.weights)), std::string(name(weights)));
   compare("KV cache", std::string(name(file.kv)), std::string(name(kv)));
   return fmt::format("{}", fmt::join(differences, ", "));

@@ -42,9 +42,9 @@ struct TermError {
 
 struct CurveFile {
   CurveIdentity identity;
-  std::string poolcast;                ///< version that wrote it
-  std::optional<KernelTables> curve;   ///< nothing: too little is measured
-  std::string why_no_curve;            ///< then
+  std::string poolcast;               ///< version that wrote it
+  std::optional<KernelTables> curve;  ///< nothing: too little is measured
+  std::string why_no_curve;           ///< then
   std::vector<TermError> errors;
   std::string digest;  ///< SHA-256 of the whole file
 };

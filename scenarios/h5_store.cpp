@@ -38,8 +38,8 @@ H5Handle without_times(hid_t kind) {
   return properties;
 }
 
-// A file begins with a block that HDF5 skips. It holds the digest of the rest, because HDF5 1.10 crashes on some damaged
-// files: those never reach it.
+// A file begins with a block that HDF5 skips. It holds the digest of the rest, because HDF5 1.10 crashes on some
+// damaged files: those never reach it.
 constexpr hsize_t kSealBytes = 512;  // the least that HDF5 allows
 constexpr std::string_view kSeal = "poolcast HDF5, sha256 of what follows these 512 bytes: ";
 
@@ -85,9 +85,9 @@ struct H5Out::Parts {
   void column(const std::string& place, hid_t type, hid_t memory, std::size_t count, const void* values) const {
     const hsize_t rows = count;
     const H5Handle space(H5Screate_simple(1, &rows, nullptr), H5Sclose);
-    const H5Handle made(H5Dcreate2(file, place.c_str(), type, space, making_groups(),
-                                   without_times(H5P_DATASET_CREATE), H5P_DEFAULT),
-                        H5Dclose);
+    const H5Handle made(
+        H5Dcreate2(file, place.c_str(), type, space, making_groups(), without_times(H5P_DATASET_CREATE), H5P_DEFAULT),
+        H5Dclose);
     check(made && (count == 0 || H5Dwrite(made, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) >= 0));
   }
 };
@@ -242,8 +242,8 @@ std::string H5In::text(const std::string& group, const std::string& name) const 
     return value.c_str();
   }
   char* text = nullptr;
-  if (H5Aread(made, type, &text) < 0 || text == nullptr) parts_->fail(group, "is damaged");
-  std::string value = text;
+  if (H5Aread(made, type, &text) < 0) parts_->fail(group, "is damaged");
+  std::string value = text == nullptr ? "" : text;
   H5free_memory(text);
   return value;
 }

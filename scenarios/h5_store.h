@@ -8,10 +8,10 @@
 
 namespace poolcast {
 
-/// Writes small HDF5 files whole: groups with attributes, and columns (datasets of one dimension, little-endian, without
-/// time stamps). Paths go from the root ("/points/x"); missing groups are made; "" is the root itself. Every function
-/// throws FileError naming `shown_path` when the file cannot be written. The file begins with a user block of 512 bytes
-/// that states the SHA-256 of the rest.
+/// Writes small HDF5 files whole: groups with attributes, and columns (datasets of one dimension, little-endian,
+/// without time stamps). Paths go from the root ("/points/x"); missing groups are made; "" is the root itself. Every
+/// function throws FileError naming `shown_path` when the file cannot be written. The file begins with a user block of
+/// 512 bytes that states the SHA-256 of the rest.
 class H5Out {
  public:
   H5Out(const std::string& path, std::string shown_path);  ///< creates or replaces `path`

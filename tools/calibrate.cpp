@@ -42,8 +42,9 @@ void show(const calibration::CalibrateProgress& p) {
 }
 
 std::string report_text(const calibration::CalibrateReport& r, const std::string& output) {
-  std::string text = fmt::format("{}: {} shapes measured now, {} kept from before, {} in gaps; {} failed, {} noisy, {} left\n",
-                                 output, r.measured, r.kept, r.refined, r.failed, r.noisy, r.left);
+  std::string text =
+      fmt::format("{}: {} shapes measured now, {} kept from before, {} in gaps; {} failed, {} noisy, {} left\n", output,
+                  r.measured, r.kept, r.refined, r.failed, r.noisy, r.left);
   if (!r.left_out.empty()) text += fmt::format("not measured, having no kernel: {}\n", fmt::join(r.left_out, ", "));
   if (!r.complete) text += "the budget ended before the plan did; the same command goes on\n";
   return text;
@@ -52,7 +53,7 @@ std::string report_text(const calibration::CalibrateReport& r, const std::string
 void calibrate_command(const Options& options) {
   calibration::CalibrateOptions c;
   c.identity = identity_of(options.model);
-  c.identity.implementation = options.implementation;
+  c.kernel = options.implementation;
   c.limits = options.limits;
   c.limits.bytes = options.memory_gb * 1e9;
   c.stop.budget_s = options.seconds;
@@ -77,15 +78,32 @@ void add_calibrate(CLI::App& app, int&) {
   const auto options = std::make_shared<Options>();
   add_runner_options(*command, options->runner);
   add_model_options(*command, options->model);
-  command->add_option("--implementation", options->implementation, "auto (the most native kernel), or one by name")->capture_default_str();
-  command->add_option("-o,--output", options->output, "the calibration; one that is there is continued")->type_name("FILE.h5")->required();
+  command->add_option("--implementation", options->implementation, "auto (the most native kernel), or one by name")
+      ->capture_default_str();
+  command->add_option("--dtype", options->limits.dtype, "run all kernels in this format, for runners without bf16")
+      ->check(CLI::IsMember({"bf16", "fp32"}));
+  command->add_option("-o,--output", options->output, "the calibration; one that is there is continued")
+      ->type_name("FILE.h5")
+      ->required();
   command->add_option("--budget", options->budget, "time for everything")->type_name("TIME")->capture_default_str();
-  command->add_option("--shape-seconds", options->seconds, "most time for one shape")->check(CLI::Range(0.01, 1e4))->capture_default_str();
-  command->add_option("--max-tokens", options->limits.tokens, "tokens of a step")->check(CLI::Range(2, 1 << 20))->capture_default_str();
-  command->add_option("--max-requests", options->limits.requests, "requests that decode in a step")->check(CLI::Range(2, 1 << 16))->capture_default_str();
-  command->add_option("--max-context", options->limits.context, "tokens of one request")->check(CLI::Range(64, 1 << 24))->capture_default_str();
-  command->add_option("--memory-gb", options->memory_gb, "shapes that need more are left out")->check(CLI::Range(0.001, 1e6))->capture_default_str();
-  command->add_option("--save-every", options->save_every, "seconds between savings")->check(CLI::Range(0.0, 1e6))->capture_default_str();
+  command->add_option("--shape-seconds", options->seconds, "most time for one shape")
+      ->check(CLI::Range(0.01, 1e4))
+      ->capture_default_str();
+  command->add_option("--max-tokens", options->limits.tokens, "tokens of a step")
+      ->check(CLI::Range(2, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--max-requests", options->limits.requests, "requests that decode in a step")
+      ->check(CLI::Range(2, 1 << 16))
+      ->capture_default_str();
+  command->add_option("--max-context", options->limits.context, "tokens of one request")
+      ->check(CLI::Range(64, 1 << 24))
+      ->capture_default_str();
+  command->add_option("--memory-gb", options->memory_gb, "shapes that need more are left out")
+      ->check(CLI::Range(0.001, 1e6))
+      ->capture_default_str();
+  command->add_option("--save-every", options->save_every, "seconds between savings")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   command->footer(
       "Example:\n  poolcast calibrate --device cpu --model smollm2-135m --layout tp=1 --budget 5min -o cpu.h5");
   command->callback([options] { calibrate_command(*options); });

@@ -46,7 +46,8 @@ std::string identity_text(const calibration::Calibration& c) {
   for (const auto& [key, value] : c.provenance) text += wrapped(fmt::format("  {:18} ", key), value);
   const auto count = [&](auto rule) { return std::count_if(c.points.begin(), c.points.end(), rule); };
   return text + fmt::format("{} shapes: {} held out, {} noisy, {} failed; {} steps\n", c.points.size(),
-                            count([](const auto& p) { return p.held_out; }), count([](const auto& p) { return p.noisy; }),
+                            count([](const auto& p) { return p.held_out; }),
+                            count([](const auto& p) { return p.noisy; }),
                             count([](const auto& p) { return !p.failure.empty(); }), c.steps.size());
 }
 

@@ -22,6 +22,7 @@ void add_kernels(CLI::App& app, int& status);
 void add_calibrate(CLI::App& app, int& status);
 void add_fit(CLI::App& app, int& status);
 void add_validate(CLI::App& app, int& status);
+void add_import(CLI::App& app, int& status);
 void add_runner(CLI::App& app, int& status);
 
 /// Writes to stdout. Throws ConfigError when it cannot be written (closed pipe, full disk).

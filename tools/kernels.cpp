@@ -40,7 +40,8 @@ std::vector<kernels::KernelProblem> problems_of(const Options& options) {
     if (!made.problem) throw ConfigError(fmt::format("kernels: {}: {}", quote(text), made.error));
     problems.push_back(*made.problem);
   }
-  if (problems.empty()) throw ConfigError("kernels: no shape is given: --gemm 512,1024 or --problem 'gemm bf16 m=1 n=64 k=64'");
+  if (problems.empty())
+    throw ConfigError("kernels: no shape is given: --gemm 512,1024 or --problem 'gemm bf16 m=1 n=64 k=64'");
   return problems;
 }
 
@@ -71,7 +72,8 @@ void add_row(TextTable& table, const calibration::Point& p, const kernels::Kerne
 void print_table(calibration::RunnerClient& runner, const kernels::KernelProblem& problem, const Options& options) {
   const calibration::Description& d = runner.describe();
   const bool cpu = std::find(d.clocks.begin(), d.clocks.end(), "cpu") != d.clocks.end();
-  TextTable table({cpu ? "CPU clock" : "wall clock", "time", "+-", "wall", "GFLOP/s", "MFU", "GB/s", "of mem", "error", "n"});
+  TextTable table(
+      {cpu ? "CPU clock" : "wall clock", "time", "+-", "wall", "GFLOP/s", "MFU", "GB/s", "of mem", "error", "n"});
   std::string failures;
   for (const calibration::OfferedKernel& k : d.kernels) {
     if (!offers(k, problem, options)) continue;
@@ -86,7 +88,8 @@ void print_table(calibration::RunnerClient& runner, const kernels::KernelProblem
     else
       failures += wrapped("  ", k.kernel + ": " + point.failure);
   }
-  print(fmt::format("{}, {}\n{}{}\n", kernels::to_text(problem), options.cold ? "cold" : "warm", table.text(), failures));
+  print(
+      fmt::format("{}, {}\n{}{}\n", kernels::to_text(problem), options.cold ? "cold" : "warm", table.text(), failures));
 }
 
 void kernels_command(const Options& options) {
@@ -107,18 +110,23 @@ void add_kernels(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand("kernels", "Time, share of peak and error of every kernel on given shapes");
   const auto options = std::make_shared<Options>();
   add_runner_options(*command, options->runner);
-  command->add_option("--gemm", options->gemm, "square matrix products of these sizes")->delimiter(',')->type_name("N,…");
+  command->add_option("--gemm", options->gemm, "square matrix products of these sizes")
+      ->delimiter(',')
+      ->type_name("N,…");
   command->add_option("--problem", options->problems, "a problem as text; can be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   command->add_option("--dtype", options->dtypes, "formats of --gemm")->delimiter(',')->capture_default_str();
   command->add_option("--only", options->only, "only these implementations")->delimiter(',')->type_name("NAME,…");
   command->add_flag("--cold", options->cold, "with inputs that are not in the caches");
-  command->add_option("--seconds", options->seconds, "most time for one row")->check(CLI::Range(0.01, 1e4))->capture_default_str();
+  command->add_option("--seconds", options->seconds, "most time for one row")
+      ->check(CLI::Range(0.01, 1e4))
+      ->capture_default_str();
   command->footer(
       "Example:\n"
       "  poolcast kernels --gemm 512,1024,2048 --dtype bf16,fp32\n"
-      "  poolcast kernels --problem 'decode_attention bf16 requests=16 context=2048 heads=32 kv_heads=8 head_dim=128' --cold");
+      "  poolcast kernels --problem 'decode_attention bf16 requests=16 context=2048 heads=32 kv_heads=8 head_dim=128' "
+      "--cold");
   command->callback([options] { kernels_command(*options); });
 }
 

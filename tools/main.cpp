@@ -57,6 +57,7 @@ void add_commands(CLI::App& app, int& status) {
   add_calibrate(app, status);
   add_fit(app, status);
   add_validate(app, status);
+  add_import(app, status);
   add_runner(app, status);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibration/calibrate.h"
 
-#include <csignal>
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <filesystem>
 #include <set>
 #include <thread>
@@ -21,6 +21,14 @@ using namespace poolcast::testing;
 
 namespace {
 
+/// Locks of devices lie in the folder for temporary files: this program has one of its own, so that two runs of the
+/// tests at once do not meet.
+struct OwnLocks {
+  TemporaryFolder folder;
+  OwnLocks() { ::setenv("TMPDIR", folder.path().c_str(), 1); }
+};
+const OwnLocks own_locks;
+
 std::vector<std::string> fake(const std::string& behaviour) {
   return {"python3", POOLCAST_SOURCE_DIR "/tests/units/calibration/fake_runner.py", behaviour};
 }
@@ -28,8 +36,7 @@ std::vector<std::string> fake(const std::string& behaviour) {
 CalibrateOptions small_options(const std::string& output) {
   CalibrateOptions o;
   o.identity.shape = small_shape();
-  o.identity.implementation = "auto";
-  o.limits = {64, 8, 512, 1e9};
+  o.limits = {64, 8, 512, "", 1e9};
   o.stop.least = 2;
   o.stop.most = 4;
   o.budget_s = 60;
@@ -56,16 +63,17 @@ std::string fault(const CalibrateOptions& options, const std::string& behaviour 
 TEST_CASE("a plan holds every matrix of the shard once, and shapes that are held out") {
   CurveIdentity id;
   id.shape = small_shape();
-  const Plan plan = make_plan(id, {64, 8, 512, 1e9});
+  const Plan plan = make_plan(id, {64, 8, 512, "", 1e9});
   const auto part = [&](const std::string& name) {
-    const auto found = std::find_if(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.name == name; });
+    const auto found =
+        std::find_if(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.name == name; });
     REQUIRE(found != plan.parts.end());
     return *found;
   };
-  CHECK(part("gemm bf16 n=128 k=64").times == 2);   // queries, keys, values: (4 + 2 * 2) heads of 16
-  CHECK(part("gemm bf16 n=64 k=64").times == 2);    // output
-  CHECK(part("gemm bf16 n=256 k=64").times == 2);   // gate and up
-  CHECK(part("gemm bf16 n=64 k=128").times == 2);   // down
+  CHECK(part("gemm bf16 n=128 k=64").times == 2);  // queries, keys, values: (4 + 2 * 2) heads of 16
+  CHECK(part("gemm bf16 n=64 k=64").times == 2);   // output
+  CHECK(part("gemm bf16 n=256 k=64").times == 2);  // gate and up
+  CHECK(part("gemm bf16 n=64 k=128").times == 2);  // down
   CHECK(part("gemm bf16 n=1000 k=64").term == Term::kHead);
   CHECK(part("rms_norm bf16 columns=64").times == 5);
   const auto held = std::count_if(plan.points.begin(), plan.points.end(), [](const Point& p) { return p.held_out; });
@@ -78,7 +86,7 @@ TEST_CASE("a plan of two devices cuts the matrices and has an all-reduce") {
   CurveIdentity id;
   id.shape = small_shape();
   id.layout.tp = 2;
-  const Plan plan = make_plan(id, {64, 8, 512, 1e9});
+  const Plan plan = make_plan(id, {64, 8, 512, "", 1e9});
   const auto has = [&](const std::string& name) {
     return std::any_of(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.name == name; });
   };
@@ -90,7 +98,7 @@ TEST_CASE("a plan of two devices cuts the matrices and has an all-reduce") {
 TEST_CASE("shapes outside the memory are left out of a plan") {
   CurveIdentity id;
   id.shape = small_shape();
-  const Plan all = make_plan(id, {4096, 8, 512, 1e9}), some = make_plan(id, {4096, 8, 512, 1e6});
+  const Plan all = make_plan(id, {4096, 8, 512, "", 1e9}), some = make_plan(id, {4096, 8, 512, "", 1e6});
   CHECK(some.points.size() < all.points.size());
   for (const Point& p : some.points) CHECK(kernels::bytes(*kernels::parse_problem(p.problem).problem).value <= 1e6);
 }
@@ -152,11 +160,13 @@ TEST_CASE("a calibration of something else is not continued") {
   options.identity.shape.layers = 3;
   CHECK(fault(options) == path + ": is a calibration of something else: layers 2 instead of 3");
   options.identity.shape.layers = 2;
-  options.identity.implementation = "portable";
-  CHECK(fault(options) == path + R"(: is a calibration of something else: implementation "auto" instead of "portable")");
-  options.identity.implementation = "auto";
+  options.kernel = "portable";
+  CHECK(fault(options) ==
+        path + R"(: is a calibration of something else: implementation "auto" instead of "portable")");
+  options.kernel = "auto";
   CHECK(fault(options, "unsupported") ==
-        path + R"(: is a calibration of something else: device "fake device sound" instead of "fake device unsupported")");
+        path +
+            R"(: is a calibration of something else: device "fake device sound" instead of "fake device unsupported")");
   write_file(path, "not HDF5");
   CHECK(fault(options) == path + ": is no HDF5 file");
 }
@@ -164,7 +174,8 @@ TEST_CASE("a calibration of something else is not continued") {
 TEST_CASE("two calibrations of one device at once: the second is refused") {
   const TemporaryFolder folder;
   const DeviceLock lock("fake device sound");
-  CHECK_THAT(fault(small_options(folder.file("c.h5"))), Catch::StartsWith("fake device sound is being measured by another"));
+  CHECK_THAT(fault(small_options(folder.file("c.h5"))),
+             Catch::StartsWith("fake device sound is being measured by another"));
   CHECK_FALSE(std::filesystem::exists(folder.file("c.h5")));
 }
 
@@ -188,11 +199,13 @@ TEST_CASE("what no kernel can measure is refused by name") {
 TEST_CASE("a calibration that is killed goes on where it was saved last") {
   const TemporaryFolder folder;
   const std::string out = folder.file("c.h5");
-  const std::vector<std::string> command = poolcast_command(
-      {"calibrate", "--model", "smollm2-135m", "--max-tokens", "64", "--max-requests", "8", "--max-context", "256",
-       "--runner", "python3 tests/units/calibration/fake_runner.py killed", "--budget", "60 s", "--save-every", "0.05", "-o", out});
+  const std::vector<std::string> command =
+      poolcast_command({"calibrate", "--model", "smollm2-135m", "--max-tokens", "64", "--max-requests", "8",
+                        "--max-context", "256", "--runner", "python3 tests/units/calibration/fake_runner.py killed",
+                        "--budget", "60 s", "--save-every", "0.05", "-o", out});
   Process first(command);
-  for (int i = 0; i < 600 && !std::filesystem::exists(out); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (int i = 0; i < 600 && !std::filesystem::exists(out); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
   REQUIRE(std::filesystem::exists(out));
   ::kill(first.id(), SIGKILL);
   CHECK(first.wait().status == 128 + SIGKILL);

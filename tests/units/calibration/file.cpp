@@ -84,7 +84,8 @@ TEST_CASE("a file that is no calibration, or not a whole one, is refused with th
     out.put("", "schema", std::string("poolcast.trace"));
     out.close();
   }
-  CHECK(fault_of(path) == R"(: is no calibration file: the attribute schema is "poolcast.trace", not "poolcast.calibration")");
+  CHECK(fault_of(path) ==
+        R"(: is no calibration file: the attribute schema is "poolcast.trace", not "poolcast.calibration")");
   {
     H5Out out(path, path);
     out.column("/x", std::vector<double>{1});
@@ -136,7 +137,7 @@ TEST_CASE("another model, layout or precision is told by what differs") {
   CHECK(what_differs(id, other, {}, Precision::kBf16, Precision::kBf16).empty());
   other.layers = 4;
   other.moe = MoeShape{8, 2, 32, 0, 0};
-  CHECK(what_differs(id, other, Layout{2, 1}, Precision::kFp8, Precision::kBf16) ==
+  CHECK(what_differs(id, other, Layout{2, 1, 1, 1}, Precision::kFp8, Precision::kBf16) ==
         "layers 2 instead of 4, moe_experts none instead of 8, moe_experts_per_token none instead of 2, "
         "moe_intermediate none instead of 32, moe_shared_experts none instead of 0, moe_first_dense_layers none "
         "instead of 0, tp 1 instead of 2, weights bf16 instead of fp8");

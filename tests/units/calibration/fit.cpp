@@ -36,7 +36,8 @@ TEST_CASE("a curve knows how far it was measured and goes on beyond that") {
   CHECK_FALSE(curve->in_range({32, 32, 32, 32'001, {}}));
   CHECK_FALSE(curve->in_range({33, 33, 33, 33, {}}));
   // Straight lines are met exactly, far outside too.
-  CHECK(curve->step({2000, 1, 0, 0, {}}).value == Approx(6 * line_s(2000) + line_s(1) + 2 * decode_s(1, 16)).epsilon(0.01));
+  CHECK(curve->step({2000, 1, 0, 0, {}}).value ==
+        Approx(6 * line_s(2000) + line_s(1) + 2 * decode_s(1, 16)).epsilon(0.01));
 }
 
 TEST_CASE("held-out shapes judge each term by regime") {
@@ -65,7 +66,8 @@ TEST_CASE("a held-out shape is no part of the fit, and a bad one is seen") {
   const auto curve = make_kernel_table_curve(*c.head.curve);
   CHECK(curve->step({5, 5, 5, 2500, {}}).value == Approx(7 * line_s(5) + 2 * decode_s(5, 500)));
   const auto& e = c.head.errors;
-  CHECK(std::any_of(e.begin(), e.end(), [](const TermError& t) { return t.term == "decode attention" && t.p95 > 0.5; }));
+  CHECK(
+      std::any_of(e.begin(), e.end(), [](const TermError& t) { return t.term == "decode attention" && t.p95 > 0.5; }));
 }
 
 TEST_CASE("without a term there is no curve, and the reason is said") {

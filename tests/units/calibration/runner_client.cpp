@@ -48,7 +48,7 @@ TEST_CASE("a sound runner is described and gives as many samples as were asked f
 TEST_CASE("a runner that fails at a shape costs that shape alone") {
   CHECK(failure_of("dies") == "the runner ended (exit status 3)");
   CHECK(failure_of("hangs", 0.5) == "the runner gave no answer within 0.5 s");
-  CHECK(failure_of("rubbish") == R"(the runner printed something else: "Segmentation fault (core dumped)")");
+  CHECK(failure_of("rubbish") == "the runner printed something else: \"Segmentation fault (core dumped)\"");
   CHECK(failure_of("unsupported") == "unsupported: m must not be 7");
 }
 
@@ -81,7 +81,8 @@ TEST_CASE("a runner without a sound description is an error with the reason") {
   CHECK(fault({"no-such-program-4711"}) == R"(runner "no-such-program-4711": the runner ended (exit status 127))");
   CHECK(fault({"true"}) == R"(runner "true": the runner ended (exit status 0))");
   CHECK(fault({"sleep", "30"}) == R"(runner "sleep": the runner gave no answer within 0.5 s)");
-  CHECK(fault({"cat"}) == R"(runner "cat": its description is no answer of the protocol: "{\"do\":\"describe\",\"peaks\":true}")");
+  CHECK(fault({"cat"}) ==
+        R"(runner "cat": its description is no answer of the protocol: "{\"do\":\"describe\",\"peaks\":true}")");
 }
 
 TEST_CASE("a device that is another one after a restart is an error") {
@@ -109,9 +110,12 @@ TEST_CASE("requests and answers survive the way through their lines") {
   CHECK(fault("[]") == "the line is no JSON object");
   CHECK(fault(R"({"do": "dance"})") == "unknown request dance; describe or run");
   CHECK(fault(R"({"do": "run", "operation": "fft", "dtype": "bf16", "shape": {}})") == "unknown operation fft");
-  CHECK_THAT(fault(R"({"do": "run", "operation": "gemm", "dtype": "bf16", "shape": {"m": 1}})"), Catch::Contains("needs"));
-  CHECK(fault(R"({"do": "run", "operation": "gemm", "dtype": "bf16", "shape": {"m": 1, "n": 1, "k": 1}, "repetitions": 0})") ==
-        "repetitions must be from 1 to 100000");
+  CHECK_THAT(fault(R"({"do": "run", "operation": "gemm", "dtype": "bf16", "shape": {"m": 1}})"),
+             Catch::Contains("needs"));
+  CHECK(
+      fault(
+          R"({"do": "run", "operation": "gemm", "dtype": "bf16", "shape": {"m": 1, "n": 1, "k": 1}, "repetitions": 0})") ==
+      "repetitions must be from 1 to 100000");
 
   RunResult result{"k", "d", {1.5, 2}, {1, 1}, std::numeric_limits<double>::infinity(), 0.5};
   const auto back = read_result(to_line(result));

@@ -24,7 +24,8 @@ inline double line_s(double x) { return (20 + 0.5 * x) * 1e-6; }
 inline double prefill_s(double q, double c) { return (5 + 0.1 * q + 1e-3 * (q * c + q * (q + 1) / 2)) * 1e-6; }
 inline double decode_s(double n, double k) { return (4 + 0.3 * n + 2e-3 * n * k) * 1e-6; }
 
-inline void add(calibration::Calibration& c, std::size_t part, calibration::Shape shape, double seconds, bool held_out) {
+inline void add(calibration::Calibration& c, std::size_t part, calibration::Shape shape, double seconds,
+                bool held_out) {
   calibration::Point p;
   p.part = part;
   p.shape = shape;
@@ -40,11 +41,15 @@ inline void add(calibration::Calibration& c, std::size_t part, calibration::Shap
 inline calibration::Calibration small_calibration() {
   using calibration::Term;
   calibration::Calibration c;
-  c.head.identity = {small_shape(), {}, Precision::kBf16, Precision::kBf16, "made-up device", "auto", "measured", "cpu"};
+  c.head.identity = {small_shape(),    {},     Precision::kBf16, Precision::kBf16,
+                     "made-up device", "auto", "measured",       "cpu"};
   c.head.poolcast = "0.1.0";
   c.provenance = {{"host", "none"}, {"date", "never"}};
-  c.parts = {{"gemm", Term::kLinear, 2},   {"norm", Term::kLinear, 4},        {"head", Term::kHead, 1},
-             {"prefill", Term::kPrefill, 2}, {"decode", Term::kDecode, 2}};
+  c.parts = {{"gemm", Term::kLinear, 2},
+             {"norm", Term::kLinear, 4},
+             {"head", Term::kHead, 1},
+             {"prefill", Term::kPrefill, 2},
+             {"decode", Term::kDecode, 2}};
   for (const std::int64_t x : {1, 3, 8, 24, 64, 200, 512}) {
     const bool held = x == 3 || x == 24 || x == 200;
     for (const std::size_t part : {0U, 1U, 2U}) add(c, part, {x}, line_s(double(x)), held);
