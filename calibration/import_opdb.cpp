@@ -65,7 +65,8 @@ class Gemms {
       n_.insert(size.first);
       k_.insert(size.second);
     }
-    if (n_.size() < 2 || k_.size() < 2) throw ConfigError(Location{path}, "", fmt::format("has no grid of GEMMs in {}", type));
+    if (n_.size() < 2 || k_.size() < 2)
+      throw ConfigError(Location{path}, "", fmt::format("has no grid of GEMMs in {}", type));
   }
 
   bool has(const Size& size) const { return by_size_.count(size) > 0; }
@@ -163,10 +164,11 @@ void add_gemms(Calibration& c, const std::string& folder) {
   std::string note = "no norms, rotary, activations and sampling in the tables";
   if (!guessed.empty()) {
     const std::vector<double> errors = quantised.errors();
-    note += fmt::format(
-        "; {} lie between or beyond measured sizes, which is off by {:.1f} % (median) and {:.1f} % (p95) where the "
-        "tables can tell",
-        fmt::join(guessed, ", "), 100 * quantile(errors, 0.5), 100 * quantile(errors, 0.95));
+    note += fmt::format("; {} lie between or beyond measured sizes, ", fmt::join(guessed, ", "));
+    note += errors.empty()
+                ? "and how far off that is cannot be told"
+                : fmt::format("which is off by {:.1f} % (median) and {:.1f} % (p95) where the tables can tell",
+                              100 * quantile(errors, 0.5), 100 * quantile(errors, 0.95));
   }
   c.provenance["note"] = note;
 }

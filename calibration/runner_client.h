@@ -12,7 +12,7 @@
 namespace poolcast::calibration {
 
 struct RunnerLimits {
-  double describe_s = 120;  ///< longest wait for a description
+  double describe_s = 600;  ///< longest wait for a description
   double run_s = 120;       ///< longest wait for one answer
   int restarts = 3;         ///< in a row without a sound answer between them; then the runner is given up
 };

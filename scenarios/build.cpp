@@ -14,9 +14,13 @@
 namespace poolcast {
 namespace {
 
-std::shared_ptr<const StepCurve> make_measured(const CurveFile& file) {
+/// Kernels are measured at the tokens that they are given; on GPUs an engine pads them to the graphs that it captured.
+std::shared_ptr<const StepCurve> make_measured(const CurveFile& file, const PoolEntry& pool) {
   const CurveIdentity& id = file.identity;
   KernelTables tables = *file.curve;
+  const EngineKind& kind = *engine_kind(pool.engine.kind);
+  if (kind.capture_sizes != nullptr && pool.accelerator.kind == DeviceKind::kGpu)
+    tables.capture_sizes = kind.capture_sizes(pool.engine.settings);
   tables.kind = id.origin;
   tables.source = fmt::format("{} on {} tp {}, {} weights, {} KV, {}, {} clock; {}; {}; sha256:{}", id.shape.name,
                               id.device, id.layout.tp, name(id.weights), name(id.kv), id.implementation, id.clock,
@@ -27,7 +31,8 @@ std::shared_ptr<const StepCurve> make_measured(const CurveFile& file) {
 std::shared_ptr<const StepCurve> make_curve(const PoolEntry& pool, const LogicalModel& model) {
   try {
     if (const auto* const fit = std::get_if<StepFit>(&pool.curves)) return make_step_fit(*fit);
-    if (const auto* const measured = std::get_if<MeasuredCurve>(&pool.curves)) return make_measured(*measured->content);
+    if (const auto* const measured = std::get_if<MeasuredCurve>(&pool.curves))
+      return make_measured(*measured->content, pool);
     if (!model.shape) {
       deepest(pool.at, {"curves"})
           .fail(fmt::format("a roofline needs the shape of model {}, and it has none", quote(model.name)));

@@ -27,7 +27,7 @@ models: {name: m, shape: {layers: )" +
          R"(, hidden: 64, heads: 4, kv_heads: 2, head_dim: 16, intermediate: 128, vocab: 1000, context_limit: 4096}}
 pools: {name: p, accelerator: h100-sxm, layout: {tp: )" +
          tp +
-         R"(}, engine: {kind: vllm, version: mainline-2026-08-17, args: {max_num_batched_tokens: 512, max_model_len: 1024}}, price: none,
+         R"(}, engine: {kind: vllm, version: mainline-2026-08-17, args: {max_num_batched_tokens: 512, max_num_seqs: 32, max_model_len: 1024}}, price: none,
         curves: )" +
          curves + "}\n";
 }
@@ -111,6 +111,6 @@ TEST_CASE("run states digest, errors and the share of steps in range") {
   const Ran json = run_program({"run", f.folder.file("s.yaml"), "--format", "json"});
   CHECK_THAT(json.out, Catch::Contains("\"digest\": \"sha256:" + sha256_of_file(f.path) + "\""));
   CHECK_THAT(json.out, Catch::Contains("\"term\": \"prefill attention\""));
-  const Ran far = run_program({"run", f.folder.file("s.yaml"), "--set", "workload.synth.prompt_tokens=900"});
+  const Ran far = run_program({"run", f.folder.file("s.yaml"), "--set", "workload.synth.prompt_tokens=1000"});
   CHECK_THAT(far.out, Catch::Contains("Results are extrapolated"));
 }
