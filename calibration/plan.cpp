@@ -29,10 +29,21 @@ std::vector<std::int64_t> doubling(std::int64_t least, std::int64_t most, std::i
   return axis;
 }
 
-/// A whole number in every second gap of the axis, near the geometric middle.
+/// The same with points between, three halves of each: kernels work in blocks of rows, so a line has stairs.
+std::vector<std::int64_t> fine(std::int64_t most) {
+  std::vector<std::int64_t> axis;
+  for (const std::int64_t x : doubling(1, most)) {
+    const std::int64_t between = axis.empty() ? 0 : axis.back() * 3 / 2;
+    if (!axis.empty() && between > axis.back() && between < x) axis.push_back(between);
+    axis.push_back(x);
+  }
+  return axis;
+}
+
+/// A whole number inside each gap of the axis but the first.
 std::vector<std::int64_t> between(const std::vector<std::int64_t>& axis) {
   std::vector<std::int64_t> middles;
-  for (std::size_t i = 1; i + 1 < axis.size(); i += 2) {
+  for (std::size_t i = 1; i + 1 < axis.size(); ++i) {
     const std::int64_t low = axis[i], high = axis[i + 1];
     const std::int64_t middle = low == 0 ? high / 2 : low + (high - low) * 2 / 5;
     if (middle > low && middle < high) middles.push_back(middle);
@@ -145,7 +156,7 @@ Axes axes_of(Term term, const PlanLimits& l) {
     const auto requests = doubling(1, l.requests), context = doubling(std::min<Tokens>(64, l.context), l.context);
     return {{requests, context}, {between(requests), between(context)}};
   }
-  const auto line = doubling(1, term == Term::kHead ? l.requests : l.tokens);
+  const auto line = fine(term == Term::kHead ? l.requests : l.tokens);
   return {{line}, {between(line)}};
 }
 

@@ -20,8 +20,8 @@ struct PlanLimits {
 };
 
 /// The parts of a step of the identity's model on one device of its layout, and the shapes to measure, coarse ones
-/// first, so that a budget that ends early leaves whole curves. Between the points of each axis every second gap has a
-/// shape that is held out.
+/// first, so that a budget that ends early leaves whole curves. In every gap of an axis but the first a shape is
+/// held out.
 ///
 /// Weights, KV cache and logits are measured cold, because a step has gone through the whole model before it comes to a
 /// matrix again; norms, rotary and softmax warm, because their input was just written.

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "calibration/fit.h"
+#include "calibration/samples.h"
 
 namespace poolcast::calibration {
 namespace {
@@ -22,6 +22,7 @@ struct Gap {
 /// Measured times of a part by shape, and of which shapes nothing needs to be asked again.
 struct Measured {
   std::map<Shape, double> seconds;
+  std::map<Shape, double> noise;  ///< half width of the interval of the median, relative
   std::set<Shape> asked;
 };
 
@@ -33,26 +34,30 @@ double bend(double x0, double t0, double x1, double t1, double x2, double t2) {
 
 /// The points of a part along one axis, other coordinates held.
 void collect_gaps(const Measured& m, std::size_t part, std::size_t axis, double weight, std::vector<Gap>& gaps) {
-  std::map<Shape, std::vector<std::pair<std::int64_t, double>>> rows;
+  struct At {
+    std::int64_t x;
+    double seconds, noise;
+    bool operator<(const At& other) const { return x < other.x; }
+  };
+  std::map<Shape, std::vector<At>> rows;
   for (const auto& [shape, seconds] : m.seconds) {
     Shape rest = shape;
     rest[axis] = 0;
-    rows[rest].emplace_back(shape[axis], seconds);
+    rows[rest].push_back({shape[axis], seconds, m.noise.at(shape)});
   }
   std::map<std::pair<std::int64_t, std::int64_t>, double> worst;
   for (auto& [rest, row] : rows) {
     std::sort(row.begin(), row.end());
     for (std::size_t i = 1; i + 1 < row.size(); ++i) {
-      const auto& [x0, t0] = row[i - 1];
-      const auto& [x1, t1] = row[i];
-      const auto& [x2, t2] = row[i + 1];
-      // A gap bends about a quarter as much as the two together.
-      const double error = weight * bend(d(x0), t0, d(x1), t1, d(x2), t2) / 4;
-      for (const auto& gap : {std::pair(x0, x1), std::pair(x1, x2)}) worst[gap] = std::max(worst[gap], error);
+      const At &p = row[i - 1], &q = row[i], &r = row[i + 1];
+      const double bent = bend(d(p.x), p.seconds, d(q.x), q.seconds, d(r.x), r.seconds);
+      // Noise bends too. A gap bends about a quarter as much as the two together.
+      const double error = weight * std::max(0.0, bent - std::max({p.noise, q.noise, r.noise})) / 4;
+      for (const auto& gap : {std::pair(p.x, q.x), std::pair(q.x, r.x)}) worst[gap] = std::max(worst[gap], error);
     }
   }
   for (const auto& [gap, error] : worst) {
-    if (gap.second - gap.first >= 2 && d(gap.second) > 1.1 * d(gap.first))
+    if (gap.second - gap.first >= 2 && d(gap.second) > 1.25 * d(gap.first))
       gaps.push_back({part, axis, gap.first, gap.second, error});
   }
 }
