@@ -84,7 +84,10 @@ std::vector<Point> worst_gap(const Calibration& c, const CurveIdentity& identity
   std::vector<Measured> measured(c.parts.size());
   for (const Point& p : c.points) {
     measured[p.part].asked.insert(p.shape);
-    if (!p.held_out && !p.wall_s.empty()) measured[p.part].seconds[p.shape] = seconds_of(p, c.head.identity.clock);
+    if (p.held_out || p.wall_s.empty()) continue;
+    const SampleSummary s = summarise(c.head.identity.clock == "cpu" && !p.cpu_s.empty() ? p.cpu_s : p.wall_s);
+    measured[p.part].seconds[p.shape] = s.median;
+    measured[p.part].noise[p.shape] = s.median > 0 ? s.half_width() / s.median : 0;
   }
   std::vector<Gap> gaps;
   const std::vector<double> share = shares(c, measured);
