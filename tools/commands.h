@@ -15,6 +15,7 @@ void add_run(CLI::App& app, int& status);
 void add_check(CLI::App& app, int& status);
 void add_trace(CLI::App& app, int& status);
 void add_catalog(CLI::App& app, int& status);
+void add_live(CLI::App& app, int& status);
 void add_policy(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);

@@ -50,6 +50,7 @@ void add_commands(CLI::App& app, int& status) {
   add_check(app, status);
   add_trace(app, status);
   add_catalog(app, status);
+  add_live(app, status);
   add_policy(app, status);
   add_compare(app, status);
   add_devices(app, status);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -8,47 +7,18 @@
 #include <string>
 #include <system_error>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "scenarios/human.h"
 #include "scenarios/run_scenario.h"
 #include "scenarios/summary_json.h"
 #include "scenarios/summary_text.h"
 #include "tools/commands.h"
+#include "tools/progress_line.h"
 
 /// `poolcast run SCENARIO`: simulate and summarise.
 namespace poolcast {
 namespace {
-
-/// A line on a terminal that says how far the run is; silent anywhere else.
-class ProgressLine {
- public:
-  ProgressLine() : shown_(::isatty(STDERR_FILENO) == 1) {}
-  ~ProgressLine() {
-    if (written_) std::fputs("\r\x1b[K", stderr);
-  }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void show(const Progress& progress) {
-    const auto now = std::chrono::steady_clock::now();
-    if (!shown_ || now < next_) return;
-    next_ = now + std::chrono::milliseconds(100);
-    written_ = true;
-    const std::string share = progress.share < 0 ? "" : fmt::format("{:3.0f} %  ", progress.share * 100);
-    fmt::print(stderr, "\r{}{} requests ended, {} simulated\x1b[K", share, human_count(progress.ended),
-               human_span(to_seconds(progress.now).value));
-    std::fflush(stderr);
-  }
-
- private:
-  bool shown_;
-  bool written_ = false;
-  std::chrono::steady_clock::time_point next_{};
-};
 
 struct Arguments {
   RunOptions run;

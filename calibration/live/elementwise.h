@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/bf16.h"
+
+namespace poolcast::live {
+
+/// What a transformer does beside its products, attention, norms and rotations. Rows of bf16 without gaps.
+using kernels::Bf16;
+
+/// Cosine and sine of position * 10000^(-2i/head_dim) for i below head_dim/2, side by side: a row of head_dim numbers a
+/// position, computed once.
+class RotaryTable {
+ public:
+  explicit RotaryTable(std::int64_t head_dim) : head_dim_(head_dim) {}
+  /// Computes the rows below `positions`; rows given out before become invalid.
+  void reach(std::int64_t positions);
+  const float* row(std::int64_t position) const { return &turns_[static_cast<std::size_t>(position * head_dim_)]; }
+
+ private:
+  std::int64_t head_dim_;
+  std::vector<float> turns_;
+};
+
+/// to += from.
+void add(Bf16* to, const Bf16* from, std::int64_t count);
+/// out[i] = silu(gate[i]) * up[i]; a row of `gate_up` holds `width` gates, then `width` ups.
+void gate(const Bf16* gate_up, Bf16* out, std::int64_t width);
+/// Index of the greatest, the first of equals.
+std::int64_t greatest(const Bf16* row, std::int64_t count);
+
+}  // namespace poolcast::live

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/live_run.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <variant>
+
+#include "models/error.h"
+#include "scenarios/build.h"
+#include "scenarios/catalog.h"
+#include "scenarios/error.h"
+#include "scenarios/load.h"
+
+namespace poolcast {
+namespace {
+
+/// A device follows the steps of one vLLM replica that computes all tokens itself.
+const VllmArgs& followable(const Scenario& scenario, const SimulationSpec& spec, const std::string& file) {
+  const auto refuse = [&](const std::string& key, const std::string& what) {
+    throw ConfigError(Location{file}, key, what);
+  };
+  if (spec.pools.size() != 1) refuse("pools", fmt::format("a live run has one pool, not {}", spec.pools.size()));
+  const PoolSpec& pool = spec.pools[0];
+  const std::string engine = "pools." + pool.name + ".engine";
+  if (pool.replicas != 1) refuse("pools." + pool.name + ".replicas", "a live run has one replica: set it to 1");
+  if (pool.devices_per_replica != 1)
+    refuse("pools." + pool.name + ".layout", "a live run has one device: leave it out");
+  const VllmArgs* const args = std::get_if<VllmArgs>(&pool.engine);
+  if (args == nullptr) refuse(engine + ".kind", "only vllm can be run live");
+  if (args->enable_prefix_caching) {
+    refuse(engine + ".args.enable_prefix_caching", "a live run computes every token: set it to false");
+  }
+  if (!scenario.models[0].shape) refuse("models[0].shape", "a live run needs the model's shape");
+  return *args;
+}
+
+}  // namespace
+
+LiveRun run_live(const LiveRunOptions& options, const std::function<void(const Progress&)>& progress) {
+  const Catalog catalog = Catalog::load(find_catalog_folder());
+  const Scenario scenario = load_scenario(options.scenario, catalog, options.overrides);
+  BuiltScenario built = build(scenario);
+  const VllmArgs& args = followable(scenario, built.spec, options.scenario);
+  LiveOptions live;
+  live.implementation = options.implementation;
+  live.kv_blocks = args.num_gpu_blocks - 1;  // vLLM keeps one for itself
+  live.block_size = args.block_size;
+  live.threads = options.threads;
+  live.seed = built.spec.seed;
+  std::shared_ptr<LiveExecutor> executor;
+  try {
+    auto model = std::make_unique<LiveTransformer>(*scenario.models[0].shape, live);
+    built.facts.pools[0].curve =
+        fmt::format("live: {}, {} clock", model->description(), options.clock == LiveClock::kWall ? "wall" : "device");
+    executor = std::make_shared<LiveExecutor>(std::move(model), options.clock);
+  } catch (const ModelError& error) {
+    throw ConfigError(Location{options.scenario}, "", error.what());
+  } catch (const std::bad_alloc&) {
+    throw ConfigError(Location{options.scenario}, "",
+                      "the model and its KV cache do not fit into this machine's memory");
+  }
+  built.spec.pools[0].executor = executor;
+  LiveRun run;
+  const Report report = simulate(std::move(built.spec), {}, progress);
+  run.measured = summarise(report, built.facts);
+  run.steps = executor->steps();
+  return run;
+}
+
+}  // namespace poolcast

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "calibration/live/executor.h"
+#include "scenarios/summary.h"
+#include "sim/simulation.h"
+
+namespace poolcast {
+
+struct LiveRunOptions {
+  std::string scenario;
+  std::vector<std::string> overrides;
+  std::string implementation = "auto";
+  LiveClock clock = LiveClock::kDevice;
+  int threads = 1;
+};
+
+struct LiveRun {
+  Summary measured;             ///< its curve line says what ran
+  std::vector<LiveStep> steps;  ///< every step, by both clocks
+};
+
+/// Runs a scenario of one pool of one replica with every step on this machine's CPU. Throws ConfigError when the
+/// scenario has more than that, or an engine whose steps a device cannot follow.
+LiveRun run_live(const LiveRunOptions& options, const std::function<void(const Progress&)>& progress = {});
+
+}  // namespace poolcast
