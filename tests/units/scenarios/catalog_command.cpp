@@ -35,7 +35,7 @@ TEST_CASE("without a name the catalog lists accelerators, models, engines and pr
   CHECK(all.status == 0);
   CHECK_THAT(all.text, Contains("h100-sxm                989         1979         80   3.35        450      700\n"));
   CHECK_THAT(all.text, Contains("xeon-6980p          missing      missing    missing  0.845    missing      500\n"));
-  CHECK_THAT(all.text, Contains("llama-3.1-70b       70.6 B  70.6 B      80    8192   131072             320 KiB\n"));
+  CHECK_THAT(all.text, Contains("llama-3.1-70b       70.6 B   70.6 B      80    8192   131072             320 KiB\n"));
   CHECK_THAT(all.text, Contains("  vllm                                             0.19, mainline-2026-08-17\n"));
   CHECK_THAT(all.text, Contains("AWS/p5.48xlarge"));
   CHECK(catalog("prices").text.size() < all.text.size());
