@@ -87,7 +87,7 @@ void fit_host_and_mixed(const std::vector<StepRecord>& steps, KernelTables& tabl
       prefill = attention({s.tokens - s.decode_requests, 0, 0, 0, s.prefill});
       decode = attention({s.decode_requests, s.decode_requests, s.decode_requests, s.decode_context, {}});
     }
-    rows.push_back({1, requests, prefill, decode});
+    rows.push_back({1, requests, prefill, decode, d(s.tokens)});
     measured.push_back(s.seconds);
     known.push_back(curve->step(shape).value);
   }
@@ -97,6 +97,10 @@ void fit_host_and_mixed(const std::vector<StepRecord>& steps, KernelTables& tabl
   tables.host_per_request = Seconds(c[1]);
   tables.attention.mixed_prefill_share = c[2];
   tables.attention.mixed_decode_share = c[3];
+  if (c[4] > 0 && tables.once.at.empty()) {
+    const Tokens most = std::max<Tokens>(1, tables.layer.at.back());
+    tables.once = {{0, most}, {0, c[4] * d(most)}};
+  }
 }
 
 CurveOrReason curve_of_steps(const Calibration& calibration) {

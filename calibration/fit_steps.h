@@ -9,9 +9,10 @@
 /// What whole steps tell. Records that are held out are left out; fewer than eight are too few to fit anything.
 namespace poolcast::calibration {
 
-/// Adds to the tables what steps cost beyond the sum of their parts: time of the host per step and per request, and the
-/// shares by which attention of chunks and of decodes costs more in a step that has both (not where a table of mixed
-/// attention was measured). None is negative.
+/// Adds to the tables what steps cost beyond the sum of their parts: time per step and per request (the host), per
+/// token (activation functions and residual additions, which have no kernel of their own), and the shares by which
+/// attention of chunks and of decodes costs more in a step that has both (not where a table of mixed attention was
+/// measured). None is negative.
 void fit_host_and_mixed(const std::vector<StepRecord>& steps, KernelTables& tables);
 
 /// A curve from steps alone, by relative least squares with coefficients >= 0:

@@ -55,6 +55,17 @@ std::vector<StepRecord> read_step_log(const std::string& path) {
   return steps;
 }
 
+std::string step_line(const StepRecord& step) {
+  nlohmann::ordered_json line = {{"tokens", step.tokens},
+                                 {"sampled", step.sampled},
+                                 {"decode_requests", step.decode_requests},
+                                 {"decode_context", step.decode_context}};
+  line["prefill"] = nlohmann::json::array();
+  for (const PrefillChunk& chunk : step.prefill) line["prefill"].push_back({chunk.query, chunk.context});
+  line["seconds"] = step.seconds;
+  return line.dump() + "\n";
+}
+
 void hold_out_steps(std::vector<StepRecord>& steps) {
   for (std::size_t i = 0; i < steps.size(); ++i) steps[i].held_out = i % 4 == 1;
 }

@@ -15,6 +15,9 @@ namespace poolcast::calibration {
 /// Throws ConfigError with the line that is wrong.
 std::vector<StepRecord> read_step_log(const std::string& path);
 
+/// The line of a step.
+std::string step_line(const StepRecord& step);
+
 /// Every fourth record, from the second one on, judges the fit and is no part of it.
 void hold_out_steps(std::vector<StepRecord>& steps);
 

@@ -23,10 +23,12 @@ struct Options {
 
 std::string steps_text(const KernelTables& t) {
   return fmt::format(
-      "Steps: host {} + {} a request; with prefill and decodes together, prefill attention {:+.1f} %, decode "
+      "Steps: {} each, {} a request, {} a token beside the kernels; with prefill and decodes together, prefill "
+      "attention {:+.1f} %, decode "
       "attention {:+.1f} %\n",
-      human_seconds(t.host.value), human_seconds(t.host_per_request.value), 100 * t.attention.mixed_prefill_share,
-      100 * t.attention.mixed_decode_share);
+      human_seconds(t.host.value), human_seconds(t.host_per_request.value),
+      human_seconds(t.once.at.empty() ? 0 : t.once.seconds.back() / static_cast<double>(t.once.at.back())),
+      100 * t.attention.mixed_prefill_share, 100 * t.attention.mixed_decode_share);
 }
 
 void fit_command(const Options& options) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "calibration/step_log.h"
+#include "scenarios/atomic_file.h"
 #include "scenarios/human.h"
 #include "scenarios/summary_json.h"
 #include "scenarios/summary_text.h"
@@ -21,6 +24,7 @@ struct Arguments {
   LiveRunOptions live;
   std::string clock = "device";
   std::string format = "text";
+  std::string steps;
 };
 
 std::string times_of(const std::vector<LiveStep>& steps) {
@@ -36,10 +40,17 @@ std::string times_of(const std::vector<LiveStep>& steps) {
 void live(const Arguments& arguments) {
   LiveRunOptions options = arguments.live;
   options.clock = arguments.clock == "wall" ? LiveClock::kWall : LiveClock::kDevice;
+  std::optional<AtomicFile> steps;  // opened before the run, so that a folder that cannot be written is told at once
+  if (!arguments.steps.empty()) steps.emplace(arguments.steps);
   const LiveRun run = [&] {
     ProgressLine line;
     return run_live(options, [&](const Progress& progress) { line.show(progress); });
   }();
+  if (steps) {
+    std::string lines;
+    for (const LiveStep& step : run.steps) lines += calibration::step_line(step.record(options.clock));
+    steps->write(lines);
+  }
   if (arguments.format == "json") return print(summary_json(run.measured));
   print(summary_text(run.measured) + times_of(run.steps));
 }
@@ -63,6 +74,8 @@ void add_live(CLI::App& app, int&) {
   command->add_option("--set", arguments->live.overrides, "change a key of the scenario; can be repeated")
       ->type_name("path.to.key=value")
       ->allow_extra_args(false);
+  command->add_option("--steps", arguments->steps, "file for every step and its time, for `fit --steps`")
+      ->type_name("FILE.jsonl");
   command->add_option("--format", arguments->format, "what stdout gets")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <utility>
 #include <variant>
 
@@ -10,7 +11,9 @@
 #include "scenarios/build.h"
 #include "scenarios/catalog.h"
 #include "scenarios/error.h"
+#include "scenarios/human.h"
 #include "scenarios/load.h"
+#include "scenarios/text_table.h"
 
 namespace poolcast {
 namespace {
@@ -31,11 +34,36 @@ const VllmArgs& followable(const Scenario& scenario, const SimulationSpec& spec,
   if (args->enable_prefix_caching) {
     refuse(engine + ".args.enable_prefix_caching", "a live run computes every token: set it to false");
   }
+  if (args->async_scheduling) {
+    refuse(engine + ".args.async_scheduling",
+           "a live run plans a step when the one before it has ended: set it to false");
+  }
   if (!scenario.models[0].shape) refuse("models[0].shape", "a live run needs the model's shape");
   return *args;
 }
 
+std::string row_name(Metric metric) {
+  std::string text = name(metric);
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
 }  // namespace
+
+std::string live_comparison(const Summary& predicted, const Summary& measured) {
+  TextTable table({"Live", "predicted", "measured", "error"});
+  for (const Metric metric : {Metric::kTtft, Metric::kTpot, Metric::kItl, Metric::kE2e}) {
+    for (const int percent : {50, 90, 99}) {
+      const Histogram &p = predicted.total.latencies[metric], &m = measured.total.latencies[metric];
+      if (p.count() == 0 || m.count() == 0) continue;
+      const double ours = to_seconds(p.quantile(percent / 100.0)).value;
+      const double theirs = to_seconds(m.quantile(percent / 100.0)).value;
+      table.row({fmt::format("{} p{}", row_name(metric), percent), human_seconds(ours), human_seconds(theirs),
+                 theirs > 0 ? fmt::format("{:+.1f} %", 100 * (ours / theirs - 1)) : "-"});
+    }
+  }
+  return table.text();
+}
 
 LiveRun run_live(const LiveRunOptions& options, const std::function<void(const Progress&)>& progress) {
   const Catalog catalog = Catalog::load(find_catalog_folder());

@@ -24,6 +24,9 @@ struct LiveRun {
   std::vector<LiveStep> steps;  ///< every step, by both clocks
 };
 
+/// Predicted against measured TTFT, TPOT, ITL and E2E at p50, p90 and p99, as a table.
+std::string live_comparison(const Summary& predicted, const Summary& measured);
+
 /// Runs a scenario of one pool of one replica with every step on this machine's CPU. Throws ConfigError when the
 /// scenario has more than that, or an engine whose steps a device cannot follow.
 LiveRun run_live(const LiveRunOptions& options, const std::function<void(const Progress&)>& progress = {});

@@ -9,7 +9,7 @@
 
 #include "calibration/live/block_tables.h"
 #include "calibration/live/transformer.h"
-#include "models/step_curve.h"
+#include "calibration/records.h"
 #include "sim/step_executor.h"
 
 namespace poolcast {
@@ -31,7 +31,11 @@ struct LiveStep {
   Seconds wall{0};
   Seconds device{0};
 
-  StepShape shape() const { return {tokens, sampled, decode_requests, decode_context, prefill}; }
+  /// As the calibration of a curve takes it.
+  calibration::StepRecord record(LiveClock clock) const {
+    const Seconds time = clock == LiveClock::kWall ? wall : device;
+    return {tokens, sampled, decode_requests, decode_context, prefill, time.value, false};
+  }
 };
 
 /// Runs every step of a replica as a forward pass of a real transformer on this machine's CPU, with a real paged KV
