@@ -8,10 +8,16 @@ using namespace poolcast::testing;
 
 namespace {
 
-using World = SimulationSpec (*)(std::uint64_t seed);
-
-std::string run(World world, std::uint64_t seed, bool stepwise, Report* report = nullptr) {
-  return fingerprint_of(world(seed), stepwise, report);
+/// Runs the world that `make()` makes in leaps and in single steps, and fails where they differ. Returns the report of
+/// the leaps.
+template <class Make>
+Report same_bits(std::uint64_t seed, Make make) {
+  Report report;
+  const std::string leap = fingerprint_of(make(), false, &report);
+  const std::string stepwise = fingerprint_of(make(), true);
+  INFO("world " << seed);
+  if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+  return report;
 }
 
 }  // namespace
@@ -19,11 +25,8 @@ std::string run(World world, std::uint64_t seed, bool stepwise, Report* report =
 TEST_CASE("leaps and single steps give the same bits on 400 random worlds") {
   std::uint64_t preempted = 0, leaps = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-    Report report;
-    const std::string leap = run(random_world, seed, false, &report);
-    const std::string stepwise = run(random_world, seed, true);
-    INFO("world " << seed << "; repeat with: POOLCAST_WORLD=" << seed << " laws \"one world\"");
-    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    INFO("repeat with: POOLCAST_WORLD=" << seed << " laws \"one world\"");
+    const Report report = same_bits(seed, [seed] { return random_world(seed); });
     leaps += report.leaps;
     for (const ReplicaReport& r : report.replicas) preempted += r.preemptions;
   }
@@ -36,11 +39,7 @@ TEST_CASE("leaps and single steps give the same bits on 400 random worlds with p
   std::uint64_t preempted = 0, leaps = 0;
   std::int64_t hits = 0, resumed_hits = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
-    Report report;
-    const std::string leap = run(random_prefix_world, seed, false, &report);
-    const std::string stepwise = run(random_prefix_world, seed, true);
-    INFO("world " << seed);
-    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    const Report report = same_bits(seed, [seed] { return random_prefix_world(seed); });
     leaps += report.leaps;
     for (const ReplicaReport& r : report.replicas) {
       preempted += r.preemptions;
@@ -57,11 +56,7 @@ TEST_CASE("leaps and single steps give the same bits on 400 random worlds with p
 TEST_CASE("leaps and single steps give the same bits on 300 random worlds with prefill and decode apart") {
   std::uint64_t transfers = 0, preempted = 0, leaps = 0, lost = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Report report;
-    const std::string leap = run(random_disaggregated_world, seed, false, &report);
-    const std::string stepwise = run(random_disaggregated_world, seed, true);
-    INFO("world " << seed);
-    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    const Report report = same_bits(seed, [seed] { return random_disaggregated_world(seed); });
     transfers += report.transfers;
     leaps += report.leaps;
     const Outcomes outcomes = report.total().outcomes;
@@ -83,11 +78,9 @@ TEST_CASE("leaps and single steps give the same bits on 300 random worlds whose 
       for (PoolSpec& pool : spec.pools) pool.vllm().stream_interval = std::min(cap, pool.vllm().stream_interval);
       return spec;
     };
-    Report report, single;
-    const std::string leap = fingerprint_of(world(INT64_MAX), false, &report);
-    const std::string stepwise = fingerprint_of(world(INT64_MAX), true);
+    const Report report = same_bits(seed, [&] { return world(INT64_MAX); });
+    Report single;
     INFO("world " << seed);
-    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
     fingerprint_of(world(1), false, &single);
     for (const Metric m : {Metric::kTtft, Metric::kTpot, Metric::kE2e}) {
       CHECK(report.total().latencies[m] == single.total().latencies[m]);
@@ -103,11 +96,7 @@ TEST_CASE("leaps and single steps give the same bits on 300 random worlds of pip
   std::uint64_t preempted = 0, leaps = 0;
   SimTime busy = 0, idle = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    Report report;
-    const std::string leap = run(random_layout_world, seed, false, &report);
-    const std::string stepwise = run(random_layout_world, seed, true);
-    INFO("world " << seed);
-    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    const Report report = same_bits(seed, [seed] { return random_layout_world(seed); });
     leaps += report.leaps;
     for (const ReplicaReport& r : report.replicas) {
       preempted += r.preemptions;
@@ -131,11 +120,7 @@ TEST_CASE("leaps and single steps give the same bits on 400 random worlds that p
       plan_ahead(spec, seed);
       return spec;
     };
-    Report report;
-    const std::string leap = fingerprint_of(world(), false, &report);
-    const std::string stepwise = fingerprint_of(world(), true);
-    INFO("world " << seed);
-    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    const Report report = same_bits(seed, world);
     leaps += report.leaps;
     transfers += report.transfers;
     for (const ReplicaReport& r : report.replicas) {
@@ -150,7 +135,7 @@ TEST_CASE("leaps and single steps give the same bits on 400 random worlds that p
 }
 
 TEST_CASE("leaps and single steps give the same bits on 400 random worlds that keep KV on their hosts") {
-  std::uint64_t preempted = 0, leaps = 0, loads = 0, lost = 0;
+  std::uint64_t preempted = 0, leaps = 0, loads = 0;
   std::int64_t hits = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const auto world = [seed] {
@@ -160,14 +145,9 @@ TEST_CASE("leaps and single steps give the same bits on 400 random worlds that k
       if (seed % 3 == 1) speculate(spec, seed);
       return spec;
     };
-    Report report;
-    const std::string leap = fingerprint_of(world(), false, &report);
-    const std::string stepwise = fingerprint_of(world(), true);
-    INFO("world " << seed);
-    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    const Report report = same_bits(seed, world);
     leaps += report.leaps;
     loads += report.host_loads;
-    lost += report.total().outcomes.count(Outcome::kFailed);
     for (const ReplicaReport& r : report.replicas) {
       preempted += r.preemptions;
       hits += r.prefix.host_hits;
@@ -189,11 +169,7 @@ TEST_CASE("the laws hold on 300 random worlds with speculation, and leaps change
       if (seed % 5 == 0) send_in_bundles(spec, seed);
       return spec;
     };
-    Report report;
-    const std::string leap = fingerprint_of(world(), false, &report);
-    const std::string stepwise = fingerprint_of(world(), true);
-    INFO("world " << seed);
-    if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    const Report report = same_bits(seed, world);
     for (const ReplicaReport& r : report.replicas) {
       preempted += r.preemptions;
       stats.drafted += r.speculation.drafted;
@@ -208,8 +184,6 @@ TEST_CASE("the laws hold on 300 random worlds with speculation, and leaps change
 TEST_CASE("one world", "[.]") {
   const char* seed = std::getenv("POOLCAST_WORLD");
   const std::uint64_t world = seed ? std::strtoull(seed, nullptr, 10) : 1;
-  const std::string leap = run(random_world, world, false);
-  const std::string stepwise = run(random_world, world, true);
-  if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+  same_bits(world, [world] { return random_world(world); });
   SUCCEED();
 }
