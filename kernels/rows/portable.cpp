@@ -4,6 +4,7 @@
 
 #include "kernels/element.h"
 #include "kernels/power.h"
+#include "kernels/rows/each_row.h"
 #include "kernels/rows/rows.h"
 
 /// Sixteen sums side by side and an exponential without branches, so that any compiler vectorises the loops.
@@ -42,16 +43,6 @@ float greatest(const T* x, std::int64_t columns) {
 template <class T>
 float sum_of_powers(const T* x, std::int64_t columns, float most) {
   return lane_sum(columns, [&](std::int64_t i) { return power(factor(x[i]) - most); });
-}
-
-template <class F>
-void each_row(const RowTask& task, Team& team, F f) {
-  over_rows(task, team, [&](std::int64_t first, std::int64_t end) {
-    with_float_element(task.bf16 ? DType::kBf16 : DType::kFp32, [&](auto element) {
-      for (std::int64_t row = first; row < end; ++row)
-        f(static_cast<const decltype(element)*>(task.in) + row * task.columns, row);
-    });
-  });
 }
 
 }  // namespace

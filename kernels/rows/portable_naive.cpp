@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/element.h"
+#include "kernels/rows/each_row.h"
 #include "kernels/rows/rows.h"
 
 /// One element after the other with the library's exponential: sums in one chain, which no compiler may vectorise.
@@ -21,17 +22,6 @@ float sum_of_powers(const T* x, std::int64_t columns, float most) {
   float sum = 0;
   for (std::int64_t i = 0; i < columns; ++i) sum += std::exp(factor(x[i]) - most);
   return sum;
-}
-
-/// Calls f(row of T, row index) for each row.
-template <class F>
-void each_row(const RowTask& task, Team& team, F f) {
-  over_rows(task, team, [&](std::int64_t first, std::int64_t end) {
-    with_float_element(task.bf16 ? DType::kBf16 : DType::kFp32, [&](auto element) {
-      for (std::int64_t row = first; row < end; ++row)
-        f(static_cast<const decltype(element)*>(task.in) + row * task.columns, row);
-    });
-  });
 }
 
 }  // namespace
