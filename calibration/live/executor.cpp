@@ -16,7 +16,8 @@ Seconds LiveExecutor::run(std::span<const StepRow> rows) {
     const auto blocks = tables_.grow(row.id, row.context, row.context + row.query);
     batch_.push_back({blocks, row.query, row.context, row.samples, row.id.value});
   }
-  LiveStep step = describe(rows);
+  LiveStep step;
+  step.shape = describe(rows);
   const kernels::RunTime inside = model_->forward(batch_);
   step.device = inside.cpu;
   const Seconds now = kernels::wall_now();
@@ -28,8 +29,8 @@ Seconds LiveExecutor::run(std::span<const StepRow> rows) {
 
 /// One query token after some context that samples is a decode; so is the last token of a prompt cut there, which
 /// costs the same.
-LiveStep LiveExecutor::describe(std::span<const StepRow> rows) {
-  LiveStep step;
+calibration::StepRecord LiveExecutor::describe(std::span<const StepRow> rows) {
+  calibration::StepRecord step;
   for (const StepRow& row : rows) {
     step.tokens += row.query;
     step.sampled += row.samples;

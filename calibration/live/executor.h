@@ -23,18 +23,15 @@ enum class LiveClock : std::uint8_t {
 
 /// What a step held and how long it took by both clocks.
 struct LiveStep {
-  Tokens tokens = 0;
-  std::int64_t sampled = 0;
-  std::int64_t decode_requests = 0;
-  Tokens decode_context = 0;  ///< new tokens included
-  std::vector<PrefillChunk> prefill;
+  calibration::StepRecord shape;  ///< without its time
   Seconds wall{0};
   Seconds device{0};
 
   /// As the calibration of a curve takes it.
   calibration::StepRecord record(LiveClock clock) const {
-    const Seconds time = clock == LiveClock::kWall ? wall : device;
-    return {tokens, sampled, decode_requests, decode_context, prefill, time.value, false};
+    calibration::StepRecord record = shape;
+    record.seconds = (clock == LiveClock::kWall ? wall : device).value;
+    return record;
   }
 };
 
@@ -50,7 +47,7 @@ class LiveExecutor final : public StepExecutor {
   const std::vector<LiveStep>& steps() const { return steps_; }
 
  private:
-  static LiveStep describe(std::span<const StepRow> rows);
+  static calibration::StepRecord describe(std::span<const StepRow> rows);
 
   std::unique_ptr<LiveTransformer> model_;
   LiveClock clock_;
