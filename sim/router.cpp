@@ -8,54 +8,61 @@
 #include "sim/schedulers/registry.h"
 
 namespace poolcast {
+namespace {
+
+/// Where the engines of each pool begin, and one place more.
+std::vector<std::uint32_t> pool_borders(const SimulationSpec& spec) {
+  std::vector<std::uint32_t> borders = {0};
+  for (const PoolSpec& pool : spec.pools)
+    borders.push_back(borders.back() + static_cast<std::uint32_t>(pool.replicas * pool.ranks));
+  return borders;
+}
+
+}  // namespace
 
 Router::Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Replica>>& replicas, const Moves& moves)
-    : spec_(spec), replicas_(replicas), moves_(moves) {
-  for (const ModelSpec& model : spec.models) {
-    gateway_.push_back(make_policy(spec.routing.gateway.name, spec.seed, "gateway/" + model.name));
-    prefill_gateway_.push_back(make_policy(spec.routing.gateway.name, spec.seed, "gateway/prefill/" + model.name));
-  }
-  std::uint32_t first = 0;
-  std::vector<std::uint32_t> pools = {0};
+    : spec_(spec),
+      replicas_(replicas),
+      moves_(moves),
+      pool_signals_(*this, pool_borders(spec)),
+      gateway_(spec, pool_signals_, *this) {
+  const std::vector<std::uint32_t> first = pool_borders(spec);
   for (std::size_t p = 0; p < spec.pools.size(); ++p) {
-    const PoolSpec& pool = spec.pools[p];
-    const auto size = static_cast<std::uint32_t>(pool.replicas), ranks = static_cast<std::uint32_t>(pool.ranks);
-    PoolSide side;
-    side.first_replica = first;
-    side.ranks = ranks;
-    side.policy = make_policy(spec.routing.pool[p].name, spec.seed, "pool/" + pool.name);
-    side.load.assign(size, 0);
-    side.weight.assign(size, 1.0);
-    std::vector<std::uint32_t> borders = {first};
-    for (std::uint32_t r = 0; r < size; ++r) {
-      side.everyone.push_back(r);
-      borders.push_back(first + (r + 1) * ranks);
-      if (ranks > 1) side.groups.push_back(make_group(spec, pool, r, borders[r]));
-    }
-    side.signals = std::make_unique<EngineSignals>(*this, std::move(borders));
-    if (const auto& pipeline = spec.routing.pool[p].pipeline) {
-      const std::int64_t blocks = replicas[first]->report().kv_blocks_usable * pool.ranks;
-      side.picker = std::make_unique<EndpointPicker>(*pipeline, pool, *side.signals, blocks, spec.seed);
-    }
+    pools_.push_back(make_side(spec.pools[p], spec.routing.pool[p], first[p]));
+    const auto ranks = static_cast<std::size_t>(spec.pools[p].ranks);
     while (ranks > 1 && all_.size() < ranks) {
       all_.push_back(static_cast<std::uint32_t>(all_.size()));
       even_.push_back(1);
     }
-    pools_.push_back(std::move(side));
-    pool_load_.push_back(0);
-    const auto& weights = spec.routing.gateway.weights;
-    pool_weight_.push_back(weights.empty() ? static_cast<double>(pool.replicas) : weights[p]);
-    first += size * ranks;
-    pools.push_back(first);
   }
-  pool_signals_ = std::make_unique<EngineSignals>(*this, std::move(pools));
 }
 
-Router::Group Router::make_group(const SimulationSpec& spec, const PoolSpec& pool, std::uint32_t replica,
-                                 std::uint32_t first) const {
+Router::PoolSide Router::make_side(const PoolSpec& pool, const PolicySpec& policy, std::uint32_t first) const {
+  const auto size = static_cast<std::uint32_t>(pool.replicas), ranks = static_cast<std::uint32_t>(pool.ranks);
+  PoolSide side;
+  side.first_replica = first;
+  side.ranks = ranks;
+  side.policy = make_policy(policy.name, spec_.seed, "pool/" + pool.name);
+  side.load.assign(size, 0);
+  side.weight.assign(size, 1.0);
+  std::vector<std::uint32_t> borders = {first};
+  for (std::uint32_t r = 0; r < size; ++r) {
+    side.everyone.push_back(r);
+    borders.push_back(first + (r + 1) * ranks);
+    if (ranks > 1) side.groups.push_back(make_group(pool, r, borders[r]));
+  }
+  side.signals = std::make_unique<EngineSignals>(*this, std::move(borders));
+  if (policy.pipeline) {
+    const std::int64_t blocks = replicas_[first]->report().kv_blocks_usable * pool.ranks;
+    side.picker = std::make_unique<EndpointPicker>(*policy.pipeline, pool, *side.signals, blocks, spec_.seed);
+  }
+  return side;
+}
+
+Router::Group Router::make_group(const PoolSpec& pool, std::uint32_t replica, std::uint32_t first) const {
   Group group;
   const std::string stream = "ranks/" + pool.name + "/" + std::to_string(replica);
-  group.policy = make_policy(pool.balancer.name, spec.seed, stream);
+  group.policy = make_policy(pool.balancer.name, spec_.seed, stream);
   std::vector<std::uint32_t> borders;
   for (std::int32_t rank = 0; rank <= pool.ranks; ++rank) borders.push_back(first + static_cast<std::uint32_t>(rank));
   group.load.assign(static_cast<std::size_t>(pool.ranks), 0);
@@ -65,15 +72,16 @@ Router::Group Router::make_group(const SimulationSpec& spec, const PoolSpec& poo
 
 Router::Choice Router::route(const RequestRecord& request, const Content& content, SimTime now) {
   now_ = now;
-  const ModelId model = request.model;
-  const std::int64_t prompt = request.prompt_tokens, output = request.output_target;
-  const ModelSpec& spec = spec_.models[model.value];
   Choice choice;
-  choice.refused = choose_pool(spec, false, *gateway_[model.value], prompt, output, choice.pool);
+  const Gateway::Choice gateway = gateway_.choose(request);
+  choice.pool = gateway.pool;
+  choice.refused = gateway.refused;
   if (choice.refused != Reason::kNone) return choice;
   follow_move(request, choice);
   if (spec_.pools[choice.pool.value].role == PoolRole::kDecode) {
-    choice.refused = choose_pool(spec, true, *prefill_gateway_[model.value], prompt, 1, choice.prefill_pool);
+    const Gateway::Choice prefill = gateway_.choose_prefill(request);
+    choice.prefill_pool = prefill.pool;
+    choice.refused = prefill.refused;
     if (choice.refused != Reason::kNone) return choice;
     choice.prefill_replica = choose_replica(choice.prefill_pool, request, content);
     if (!choice.prefill_replica.valid()) choice.refused = Reason::kSaturated;
@@ -83,49 +91,18 @@ Router::Choice Router::route(const RequestRecord& request, const Content& conten
   return choice;
 }
 
-/// Chooses among the pools that may serve a request of this size: those that only prefill, or all others.
-Reason Router::choose_pool(const ModelSpec& model, bool prefill, Policy& policy, std::int64_t prompt,
-                           std::int64_t output, PoolId& chosen) {
-  open_.clear();
-  Reason refused = Reason::kNoEligiblePool;
-  for (const ImplementationSpec& implementation : model.implementations) {
-    const PoolId pool = implementation.pool;
-    if (pool_weight_[pool.value] <= 0) continue;
-    if ((spec_.pools[pool.value].role == PoolRole::kPrefill) != prefill) continue;
-    const Reason reason = refusal(implementation, prompt, output);
-    if (reason == Reason::kNone && has_room(pool)) {
-      open_.push_back(pool.value);
-    } else if (refused != Reason::kQueueFull) {  // a full queue is the nearest miss, so it is the one told
-      refused = reason == Reason::kNone ? Reason::kQueueFull : reason;
-    }
-  }
-  if (open_.empty()) return refused;
-  chosen = PoolId(policy.choose({pool_load_, pool_weight_, open_, pool_signals_.get()}));
-  return Reason::kNone;
-}
-
 /// A move may send the request on to another pool, if that one can take it.
 void Router::follow_move(const RequestRecord& request, Choice& choice) {
   choice.turn = moves_.turn(request, choice.pool);
   if (choice.turn.move == UINT32_MAX) return;
   const PoolId to = moves_.destination(choice.turn);
-  choice.turn.not_taken = Reason::kNoEligiblePool;
-  for (const ImplementationSpec& implementation : spec_.models[request.model.value].implementations) {
-    if (implementation.pool != to) continue;
-    choice.turn.not_taken = refusal(implementation, request.prompt_tokens, request.output_target);
-  }
+  choice.turn.not_taken = gateway_.refusal(request, to);
   if (!choice.turn.chosen || choice.turn.not_taken != Reason::kNone) return;
   if (has_room(to)) {
     choice.pool = to;
   } else {
     choice.turn.not_taken = Reason::kQueueFull;
   }
-}
-
-/// Whether the replicas of a pool could ever serve a request of this size.
-Reason Router::refusal(const ImplementationSpec& implementation, std::int64_t prompt, std::int64_t output) const {
-  if (prompt + output > implementation.context_limit) return Reason::kContextLimit;
-  return poolcast::refusal(spec_.pools[implementation.pool.value].engine, prompt, output);
 }
 
 /// Whether a replica takes no more requests; ranks count together.
@@ -190,7 +167,7 @@ void Router::change_load(PoolId pool, ReplicaId engine, std::int64_t by) {
   const std::uint32_t place = engine.value - side.first_replica;
   side.load[place / side.ranks] += by;
   if (side.ranks > 1) side.groups[place / side.ranks].load[place % side.ranks] += by;
-  pool_load_[pool.value] += by;
+  gateway_.change_load(pool, by);
 }
 
 // ---------------------------------------------------------------- signals

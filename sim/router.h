@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/endpoint_picker.h"
+#include "sim/gateway.h"
 #include "sim/moves.h"
 #include "sim/policies/policy.h"
 #include "sim/replica.h"
@@ -15,10 +16,10 @@
 
 namespace poolcast {
 
-/// The levels of routing: the gateway chooses a pool among those that may serve the request, the pool's policy chooses
-/// a replica, and where that has data-parallel ranks its own balancer one of them. Keeps the loads that the policies
-/// look at.
-class Router {
+/// The levels of routing: the gateway chooses a pool among those that may serve the request, a move may send it on, the
+/// pool's policy chooses a replica, and where that has data-parallel ranks its own balancer one of them. Keeps the
+/// loads that the policies look at.
+class Router : private PoolHealth {
  public:
   /// `replicas` are in order of their pools; all three outlive the router.
   Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Replica>>& replicas, const Moves& moves);
@@ -70,13 +71,11 @@ class Router {
     std::vector<std::uint32_t> everyone;
   };
 
-  Reason choose_pool(const ModelSpec& model, bool prefill, Policy& policy, std::int64_t prompt, std::int64_t output,
-                     PoolId& chosen);
   void follow_move(const RequestRecord& request, Choice& choice);
-  Reason refusal(const ImplementationSpec& implementation, std::int64_t prompt, std::int64_t output) const;
   bool full(PoolId pool, std::uint32_t replica) const;
-  bool has_room(PoolId pool) const;
-  Group make_group(const SimulationSpec& spec, const PoolSpec& pool, std::uint32_t replica, std::uint32_t first) const;
+  bool has_room(PoolId pool) const override;
+  PoolSide make_side(const PoolSpec& pool, const PolicySpec& policy, std::uint32_t first) const;
+  Group make_group(const PoolSpec& pool, std::uint32_t replica, std::uint32_t first) const;
   std::uint32_t choose_rank(Group& group);
   void change_load(PoolId pool, ReplicaId engine, std::int64_t by);
   ReplicaId choose_replica(PoolId pool, const RequestRecord& request, const Content& content);
@@ -84,12 +83,9 @@ class Router {
   const SimulationSpec& spec_;
   const std::vector<std::unique_ptr<Replica>>& replicas_;
   const Moves& moves_;
-  std::vector<std::unique_ptr<Policy>> gateway_;          ///< by ModelId, so that models do not share a turn
-  std::vector<std::unique_ptr<Policy>> prefill_gateway_;  ///< by ModelId: chooses among pools that only prefill
-  std::vector<std::int64_t> pool_load_;
-  std::vector<double> pool_weight_;
   std::vector<PoolSide> pools_;
-  std::unique_ptr<EngineSignals> pool_signals_;
+  EngineSignals pool_signals_;
+  Gateway gateway_;
   std::vector<double> even_;         ///< weights of ranks
   std::vector<std::uint32_t> all_;   ///< 0, 1, 2, …
   std::vector<std::uint32_t> open_;  ///< scratch
