@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "scenarios/script_file.h"
 #include "sim/routing/registry.h"
 
 namespace poolcast {
@@ -86,12 +87,13 @@ PluginSpec read_plugin(const YamlNode& node) {
   const auto name = reader.optional("name");
   plugin.name = name ? name->text() : plugin.type;
   if (const auto parameters = reader.optional("parameters")) plugin.parameters = to_value(*parameters);
+  inline_script(node, plugin.parameters);
   reader.finish();
   try {
     const routing::Settings settings(info.parameters, plugin.parameters);
     if (info.make != nullptr) info.make(settings, {.random = RandomStream(0, plugin.name)});
   } catch (const routing::ParameterFault& fault) {
-    fail_parameters(node, fault);
+    fail_parameters(node, in_script_file(node, fault));
   }
   return plugin;
 }

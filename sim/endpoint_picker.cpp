@@ -22,7 +22,8 @@ routing::PrefixIndex::Options tuned(routing::PrefixIndex::Options options, const
 
 EndpointPicker::EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals,
                                std::int64_t blocks, std::uint64_t seed)
-    : signals_(signals),
+    : pool_(pool.name),
+      signals_(signals),
       pipeline_(spec, seed, "pool/" + pool.name),
       index_(tuned(routing::prefix_options(spec), pool, blocks), static_cast<std::size_t>(pool.replicas)) {
   endpoints_.reset(static_cast<std::size_t>(pool.replicas));
@@ -63,6 +64,14 @@ void EndpointPicker::added(std::uint32_t replica, RequestId id) {
 void EndpointPicker::removed(std::uint32_t replica, RequestId id) {
   --endpoints_.in_flight_requests[replica];
   endpoints_.in_flight_tokens[replica] -= tokens_[id.value];
+}
+
+void EndpointPicker::tell_faults(std::vector<std::string>& notes) const {
+  for (const auto& [name, faults] : pipeline_.script_faults()) {
+    if (faults.failed == 0) continue;
+    notes.push_back("The script of " + name + " (pool " + pool_ + ") failed " + std::to_string(faults.failed) +
+                    " times in " + std::to_string(faults.calls) + " calls, at first with: " + faults.first + ".");
+  }
 }
 
 }  // namespace poolcast

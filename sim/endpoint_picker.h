@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/content.h"
@@ -30,10 +31,13 @@ class EndpointPicker {
   /// What was chosen last goes there as `id`.
   void added(std::uint32_t replica, RequestId id);
   void removed(std::uint32_t replica, RequestId id);
+  /// A sentence for each plugin whose script failed.
+  void tell_faults(std::vector<std::string>& notes) const;
 
  private:
   void observe(const RequestRecord& request, const Content& content);
 
+  std::string pool_;  ///< its name
   const Signals& signals_;
   routing::Pipeline pipeline_;
   routing::PrefixIndex index_;

@@ -352,6 +352,7 @@ Report Engine::report() {
   report.prefix_tokens = prefix_tokens_;
   report.ideal_prefix_hits = ideal_hits_;
   report.moves = moves_.take(now_);
+  router_.tell_faults(report.notes);
   laws_.run_ended(report, meter_.offered());
   return report;
 }

@@ -162,6 +162,12 @@ void Router::removed(PoolId pool, ReplicaId replica, RequestId id) {
   change_load(pool, replica, -1);
 }
 
+void Router::tell_faults(std::vector<std::string>& notes) const {
+  for (const PoolSide& side : pools_) {
+    if (side.picker) side.picker->tell_faults(notes);
+  }
+}
+
 void Router::change_load(PoolId pool, ReplicaId engine, std::int64_t by) {
   PoolSide& side = pools_[pool.value];
   const std::uint32_t place = engine.value - side.first_replica;

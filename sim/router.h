@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,8 @@ class Router : private PoolHealth {
   /// The request, or the leg that computes its prompt, goes to a replica; after the choice.
   void added(PoolId pool, ReplicaId replica, RequestId id);
   void removed(PoolId pool, ReplicaId replica, RequestId id);
+  /// What went wrong in the scripts of endpoint pickers, a sentence each.
+  void tell_faults(std::vector<std::string>& notes) const;
 
  private:
   /// Of candidates that are ranges of engines: candidate i has those from borders[i] to before borders[i + 1].

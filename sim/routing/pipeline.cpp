@@ -96,10 +96,19 @@ Pipeline::Pipeline(const PipelineSpec& spec, std::uint64_t seed, const std::stri
       const BuildContext context{RandomStream(seed, stream + "/" + plugin.name), producer_name(spec, kPrefixProducer),
                                  producer_name(spec, kLoadProducer)};
       plugins_.push_back(make_plugin(info_of(plugin), plugin.parameters, context));
+      names_.push_back(plugin.name);
       place = plugins_.back().get();
     }
     profile_.add(*place, ref.weight);
   }
+}
+
+std::vector<std::pair<std::string, ScriptFaults>> Pipeline::script_faults() const {
+  std::vector<std::pair<std::string, ScriptFaults>> list;
+  for (std::size_t i = 0; i < plugins_.size(); ++i) {
+    if (const ScriptFaults* faults = plugins_[i]->faults()) list.emplace_back(names_[i], *faults);
+  }
+  return list;
 }
 
 void Pipeline::bind(const Endpoints& endpoints) {

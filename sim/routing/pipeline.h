@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/routing/parameters.h"
@@ -54,9 +55,12 @@ class Pipeline {
   Decision decide(const RequestView& request, const Endpoints& endpoints, std::span<const std::uint32_t> open);
 
   const Profile& profile() const { return profile_; }
+  /// Of each plugin whose rule is a script: its name and how its calls went.
+  std::vector<std::pair<std::string, ScriptFaults>> script_faults() const;
 
  private:
   std::vector<std::unique_ptr<Plugin>> plugins_;
+  std::vector<std::string> names_;  ///< of those
   Profile profile_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/routing/endpoints.h"
+#include "sim/routing/script_faults.h"
 
 namespace poolcast::routing {
 
@@ -32,6 +33,8 @@ class Plugin {
   virtual void bind(const Endpoints& /*endpoints*/) {}
   /// Called when the decision that the plugin took part in stands.
   virtual void decided(const RequestView& /*request*/, const Decision& /*decision*/) {}
+  /// Of a plugin whose rule is a script; null for all others.
+  virtual const ScriptFaults* faults() const { return nullptr; }
 };
 
 class Filter {
@@ -53,6 +56,8 @@ class Scorer {
 class Picker {
  public:
   virtual ~Picker() = default;
+  /// Called before `pick`, with what that decides on.
+  virtual void look(const RequestView& /*request*/, const Endpoints& /*endpoints*/) {}
   /// Best first, at most as many as the picker is set to. `candidates` is not empty.
   virtual void pick(std::span<const std::uint32_t> candidates, std::span<const double> scores,
                     std::vector<std::uint32_t>& picked) = 0;

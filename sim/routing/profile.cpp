@@ -28,6 +28,7 @@ std::span<const std::uint32_t> Profile::run(const RequestView& request, const En
   if (kept_.empty()) return picked_;
   add_scores(request, endpoints);
   if (picker_->takes_order()) shuffle();
+  picker_->look(request, endpoints);
   picker_->pick(kept_, totals_, picked_);
   return picked_;
 }

@@ -11,7 +11,7 @@ const std::vector<PluginInfo>& plugin_table() {
     for (const auto add :
          {add_queue_scorers, add_cache_scorers, add_load_scorers, add_lora_affinity, add_no_hit_lru, add_latency_scorer,
           add_context_length, add_utilization_filter, add_prefix_affinity, add_slo_headroom, add_label_filters,
-          add_session_affinity, add_pickers, add_detectors, add_expressions, add_handlers}) {
+          add_session_affinity, add_pickers, add_detectors, add_expressions, add_lua, add_handlers}) {
       add(all);
     }
     std::sort(all.begin(), all.end(), [](const PluginInfo& a, const PluginInfo& b) { return a.type < b.type; });

@@ -70,6 +70,7 @@ void add_session_affinity(std::vector<PluginInfo>& table);
 void add_pickers(std::vector<PluginInfo>& table);
 void add_detectors(std::vector<PluginInfo>& table);
 void add_expressions(std::vector<PluginInfo>& table);
+void add_lua(std::vector<PluginInfo>& table);
 void add_handlers(std::vector<PluginInfo>& table);
 
 }  // namespace poolcast::routing

@@ -39,16 +39,40 @@ PipelineSpec pipeline_of(const std::vector<const char*>& types) {
   return spec;
 }
 
-PipelineSpec scored_by(const char* expression) {
-  PipelineSpec spec = pipeline_of({"expr-scorer"});
+PipelineSpec ruled_by(const char* type, const char* key, const char* rule) {
+  PipelineSpec spec = pipeline_of({type});
   Value text;
   text.kind = Value::Kind::kText;
-  text.text = expression;
+  text.text = rule;
   spec.plugins[0].parameters.kind = Value::Kind::kMap;
-  spec.plugins[0].parameters.keys = {"expression"};
+  spec.plugins[0].parameters.keys = {key};
   spec.plugins[0].parameters.items = {text};
   return spec;
 }
+
+PipelineSpec scored_by(const char* expression) { return ruled_by("expr-scorer", "expression", expression); }
+
+// Three signals, one by one and all at once.
+constexpr const char* kScriptOfOne = R"(
+  function score(request, endpoint)
+    return 0.5 * endpoint.prefix_share + 0.3 * (1 - endpoint.kv_usage) + 0.2 / (1 + endpoint.waiting)
+  end)";
+constexpr const char* kScriptOfAll = R"(
+  function score_all(request, endpoints)
+    local scores = {}
+    for i, e in ipairs(endpoints) do
+      scores[i] = 0.5 * e.prefix_share + 0.3 * (1 - e.kv_usage) + 0.2 / (1 + e.waiting)
+    end
+    return scores
+  end)";
+constexpr const char* kScriptThatPicks = R"(
+  function pick(request, endpoints)
+    local best = 1
+    for i = 2, #endpoints do
+      if endpoints[i].score > endpoints[best].score then best = i end
+    end
+    return best
+  end)";
 
 void decide(benchmark::State& state, PipelineSpec spec) {
   complete_pipeline(spec);
@@ -81,6 +105,14 @@ void prefix_and_kv_as_expression(benchmark::State& state) {
   decide(state, scored_by("(endpoint.prefix_share + 1 - endpoint.kv_usage) / 2"));
 }
 
+void three_signals_as_expression(benchmark::State& state) {
+  decide(state,
+         scored_by("0.5 * endpoint.prefix_share + 0.3 * (1 - endpoint.kv_usage) + 0.2 / (1 + endpoint.waiting)"));
+}
+void lua_score(benchmark::State& state) { decide(state, ruled_by("lua-scorer", "script", kScriptOfOne)); }
+void lua_score_all(benchmark::State& state) { decide(state, ruled_by("lua-scorer", "script", kScriptOfAll)); }
+void lua_pick(benchmark::State& state) { decide(state, ruled_by("lua-picker", "script", kScriptThatPicks)); }
+
 BENCHMARK(default_pipeline)->Arg(16)->Arg(1000);
 BENCHMARK(seven_scorers)->Arg(16)->Arg(1000);
 BENCHMARK(weighted_random)->Arg(16)->Arg(1000);
@@ -88,6 +120,10 @@ BENCHMARK(queue_built_in)->Arg(16)->Arg(1000);
 BENCHMARK(queue_as_expression)->Arg(16)->Arg(1000);
 BENCHMARK(prefix_and_kv_built_in)->Arg(16)->Arg(1000);
 BENCHMARK(prefix_and_kv_as_expression)->Arg(16)->Arg(1000);
+BENCHMARK(three_signals_as_expression)->Arg(16)->Arg(1000);
+BENCHMARK(lua_score)->Arg(16)->Arg(1000);
+BENCHMARK(lua_score_all)->Arg(16)->Arg(1000);
+BENCHMARK(lua_pick)->Arg(16)->Arg(1000);
 
 }  // namespace
 

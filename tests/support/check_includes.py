@@ -19,7 +19,7 @@ MAY_INCLUDE = {
 # Libraries that a room may use besides the standard one, by the beginning of the include.
 LIBRARIES = {
     "models": ("boost/graph/",),
-    "sim": ("tbb/",),
+    "sim": ("tbb/", "lua.hpp"),
     "kernels": ("tbb/", "oneapi/dnnl/", "omp.h", "CL/", "cpuid.h", "immintrin.h", "emmintrin.h", "sched.h", "sys/", "unistd.h",
                 "cuda", "cublas", "hip/", "dlfcn.h"),
     "scenarios": ("fmt/", "nlohmann/", "simdjson", "zlib", "openssl/", "hdf5", "yaml-cpp/", "fcntl.h", "sys/", "unistd.h"),
@@ -28,7 +28,7 @@ LIBRARIES = {
 }
 # Heavy libraries stay inside sources: a public header that names them makes everyone compile them. A header that
 # carries the library in its own name is a wrapper for sources.
-NOT_IN_HEADERS = ("yaml-cpp/", "hdf5", "simdjson", "zlib", "openssl/", "nlohmann/json.hpp", "CLI/", "cuda", "cublas", "hip/")
+NOT_IN_HEADERS = ("yaml-cpp/", "hdf5", "simdjson", "zlib", "openssl/", "nlohmann/json.hpp", "CLI/", "cuda", "cublas", "hip/", "lua")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 

@@ -89,6 +89,9 @@ TEST_CASE("the examples run and complete their requests") {
   CHECK(apart.total().outcomes.count(Outcome::kCompleted) == 500);
   CHECK(apart.transfers == 500);
   CHECK(apart.transferred_bytes > 500e6);  // about 3,000 tokens of 80 layers * 8 heads * 128 * 2 * 2 bytes each
+  const Report scripted = run_example("scripted_routing.yaml", {"workload.synth.requests=500"});
+  CHECK(scripted.total().outcomes.count(Outcome::kCompleted) == 500);
+  CHECK(scripted.notes.empty());  // no call of its script failed
   const Report passes = run_example("one_pass.yaml", {});
   CHECK(passes.total().outcomes.count(Outcome::kCompleted) == 4066);
 }
