@@ -42,7 +42,7 @@ void HashIndex::clear() {
 }
 
 void HashIndex::grow() {
-  std::vector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());
+  LargeVector<Slot> old(slots_.empty() ? 64 : 2 * slots_.size());
   std::swap(old, slots_);
   for (const Slot& slot : old) {
     if (slot.node == kNone) continue;

@@ -3,7 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "sim/huge_pages.h"
 
 namespace poolcast {
 
@@ -47,7 +48,7 @@ class HashIndex {
   std::size_t place(std::uint64_t hash, std::uint32_t node) const;
   void grow();
 
-  std::vector<Slot> slots_;
+  LargeVector<Slot> slots_;
   std::size_t size_ = 0;
 };
 

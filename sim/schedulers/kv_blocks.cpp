@@ -39,18 +39,15 @@ KvBlocks::Match KvBlocks::match(RequestId id, std::int64_t tokens, bool drop_las
   const std::int64_t reach = table_.state(id).preemptions > 0 ? tokens - 1 : std::min(tokens - 1, kv.known());
   const auto limit = static_cast<std::size_t>(reach / block_size_);
   if (limit > 0) kv.hash(limit - 1, content, block_size_);  // hashes come cheapest many at a time
+  for (std::size_t i = 0; i < std::min(2 * kAhead, limit); ++i) index_.prefetch(kv.hash(i, content, block_size_));
   for (std::size_t i = 0; i < limit; ++i) {
-    if (i % kAhead == 0) {
-      for (std::size_t ahead = i; ahead < std::min(i + kAhead, limit); ++ahead) {
-        index_.prefetch(kv.hash(ahead, content, block_size_));
-      }
-    }
+    if (i + 2 * kAhead < limit) index_.prefetch(kv.hash(i + 2 * kAhead, content, block_size_));
     const std::uint64_t hash = kv.hash(i, content, block_size_);
     const std::uint32_t block = index_.find(hash);
     if (block == kNone) break;
     found_.push_back(block);
     last_hash_ = hash;
-    __builtin_prefetch(&pool_[block]);
+    prefetch(block);
   }
   if (drop_last && !found_.empty()) {
     found_.pop_back();
@@ -59,11 +56,7 @@ KvBlocks::Match KvBlocks::match(RequestId id, std::int64_t tokens, bool drop_las
   for (const std::uint32_t block : found_) {
     const Block& b = pool_[block];
     m.uncomputed += b.uncomputed;
-    if (b.users > 0) continue;
-    ++m.idle;
-    // If it is admitted, its neighbours in the queue will be touched.
-    if (b.previous != kNone) __builtin_prefetch(&pool_[b.previous]);
-    if (b.next != kNone) __builtin_prefetch(&pool_[b.next]);
+    m.idle += b.users == 0;
   }
   m.blocks = static_cast<std::int64_t>(found_.size());
   return m;
@@ -103,7 +96,7 @@ void KvBlocks::admit_empty(RequestId id, std::int64_t end) {
   kv.entered = found_.size();
   for (const std::uint32_t block : found_) {
     if (pool_[block].users++ == 0) {
-      unlink_idle(block);
+      idle_.remove(block);
       --free_;
     }
   }
@@ -150,9 +143,9 @@ std::uint32_t KvBlocks::take() {
     block = static_cast<std::uint32_t>(pool_.size());
     pool_.emplace_back();
   } else {
-    block = idle_head_;
-    unlink_idle(block);
-    if (idle_head_ != kNone) index_.prefetch(pool_[idle_head_].hash);
+    block = idle_.pop();
+    if (const std::uint32_t later = idle_.ahead(2 * kAhead); later != kNone) __builtin_prefetch(&pool_[later]);
+    if (const std::uint32_t soon = idle_.ahead(kAhead); soon != kNone) index_.prefetch(pool_[soon].hash);
     if (pool_[block].hash > kUnlisted) unlist(block);
   }
   Block& b = pool_[block];
@@ -170,11 +163,13 @@ void KvBlocks::enter(RequestId id, std::int64_t tokens) {
   KvTable& kv = table_.kv(id);
   const auto full = static_cast<std::size_t>(tokens / block_size_);
   const std::int64_t known = kv.known();
+  const Content& content = table_.content(id);
   for (; kv.entered < full; ++kv.entered) {
     const std::uint32_t block = kv.blocks[kv.entered];
     const bool listed = known == INT64_MAX || static_cast<std::int64_t>(kv.entered + 1) * block_size_ <= known;
     if (listed) {
-      list(block, kv.hash(kv.entered, table_.content(id), block_size_));
+      if (kv.entered + kAhead < full) index_.prefetch(kv.hash(kv.entered + kAhead, content, block_size_));
+      list(block, kv.hash(kv.entered, content, block_size_));
     } else {
       pool_[block].hash = kUnlisted;
     }
@@ -240,31 +235,18 @@ void KvBlocks::release(RequestId id, std::int64_t held, std::int64_t computed, L
   const std::size_t blank = blank_.size();
   for (std::size_t i = kv.blocks.size(); i-- > 0;) {
     const std::uint32_t block = kv.blocks[i];
+    if (i >= 2 * kAhead) prefetch(kv.blocks[i - 2 * kAhead]);
     if (--pool_[block].users > 0) continue;
     ++free_;
     if (pool_[block].hash == kNoHash) {
       blank_.push_back(block);
     } else {
-      push_idle(block);
+      idle_.push(block);
     }
   }
   std::reverse(blank_.begin() + static_cast<std::ptrdiff_t>(blank), blank_.end());  // the tail block is foremost
   kv.blocks.clear();
   kv.entered = 0;
-}
-
-void KvBlocks::push_idle(std::uint32_t block) {
-  Block& b = pool_[block];
-  b.previous = idle_tail_;
-  b.next = kNone;
-  (idle_tail_ == kNone ? idle_head_ : pool_[idle_tail_].next) = block;
-  idle_tail_ = block;
-}
-
-void KvBlocks::unlink_idle(std::uint32_t block) {
-  const Block& b = pool_[block];
-  (b.previous == kNone ? idle_head_ : pool_[b.previous].next) = b.next;
-  (b.next == kNone ? idle_tail_ : pool_[b.next].previous) = b.previous;
 }
 
 }  // namespace poolcast

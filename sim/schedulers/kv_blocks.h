@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/huge_pages.h"
 #include "sim/request_table.h"
 #include "sim/schedulers/hash_index.h"
 #include "sim/schedulers/host_tier.h"
+#include "sim/schedulers/idle_queue.h"
 
 namespace poolcast {
 
@@ -82,20 +84,22 @@ class KvBlocks {
 
   struct Block {
     std::uint64_t hash = kNoHash;
-    std::uint32_t users = 0;
-    std::uint32_t previous = kNone, next = kNone;  ///< in the queue of idle blocks
-    std::uint32_t next_copy = kNone;               ///< entered later under the same hash
-    bool uncomputed = false;
+    std::uint32_t users : 31;
+    std::uint32_t uncomputed : 1;
+    std::uint32_t next_copy = kNone;  ///< entered later under the same hash
+    Block() : users(0), uncomputed(0) {}
   };
 
+  void prefetch(std::uint32_t block) const {
+    __builtin_prefetch(&pool_[block]);
+    idle_.prefetch(block);
+  }
   void reserve(std::int64_t count);
   std::uint32_t take();
   void hand_out(KvTable& table, std::int64_t count);
   void enter(RequestId id, std::int64_t tokens);
   void list(std::uint32_t block, std::uint64_t hash);
   void unlist(std::uint32_t block);
-  void push_idle(std::uint32_t block);
-  void unlink_idle(std::uint32_t block);
 
   std::int64_t block_size_;
   std::int64_t usable_;
@@ -105,12 +109,12 @@ class KvBlocks {
 
   HostTier host_;
   HashIndex index_;
-  std::vector<Block> pool_;           ///< blocks used so far
+  LargeVector<Block> pool_;           ///< blocks used so far
   std::vector<std::uint32_t> blank_;  ///< the front of the free queue, foremost last; behind it lie blocks never used
-  std::uint32_t idle_head_ = kNone, idle_tail_ = kNone;  ///< the end of the free queue
-  std::vector<std::uint32_t> spare_;                     ///< opened for decoding requests
-  std::vector<std::uint32_t> found_;                     ///< of the last match
-  std::uint64_t last_hash_ = 0;                          ///< of the last block found
+  IdleQueue idle_;                    ///< the end of the free queue
+  std::vector<std::uint32_t> spare_;  ///< opened for decoding requests
+  std::vector<std::uint32_t> found_;  ///< of the last match
+  std::uint64_t last_hash_ = 0;       ///< of the last block found
 };
 
 }  // namespace poolcast

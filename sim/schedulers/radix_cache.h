@@ -8,6 +8,7 @@
 
 #include "models/units.h"
 #include "sim/content.h"
+#include "sim/huge_pages.h"
 #include "sim/schedulers/hash_index.h"
 #include "sim/schedulers/sglang_args.h"
 
@@ -100,7 +101,7 @@ class RadixCache {
 
   Tokens page_;
   SglangArgs::Eviction policy_;
-  std::vector<TreeNode> nodes_;
+  LargeVector<TreeNode> nodes_;
   std::vector<Node> free_;
   HashIndex index_;
   std::vector<Entry> heap_;
