@@ -50,7 +50,25 @@ std::optional<std::uint32_t> EndpointPicker::choose(const RequestRecord& request
   routing::RequestView view{request.prompt_tokens, request.output_target, request.model.value, request.priority};
   // Sources number their sessions by themselves.
   if (request.session != UINT64_MAX) view.session = content_id(request.source.value, request.session);
+  if (log_ != nullptr && log_->wants(request)) return logged_choice(request, view, open);
   return pipeline_.decide(view, endpoints_, open).endpoint;
+}
+
+std::optional<std::uint32_t> EndpointPicker::logged_choice(const RequestRecord& request,
+                                                           const routing::RequestView& view,
+                                                           std::span<const std::uint32_t> open) {
+  DecisionLog::PipelineChoice choice{request.at.sent, pool_id_, endpoints_, {}, UINT32_MAX};
+  pipeline_.trace(&choice.trace);
+  const auto chosen = pipeline_.decide(view, endpoints_, open).endpoint;
+  pipeline_.trace(nullptr);
+  if (chosen) choice.chosen = *chosen;
+  log_->pipelines.push_back(std::move(choice));
+  return chosen;
+}
+
+void EndpointPicker::watch(DecisionLog* log, PoolId pool) {
+  log_ = log;
+  pool_id_ = pool;
 }
 
 void EndpointPicker::added(std::uint32_t replica, RequestId id) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/content.h"
+#include "sim/decision_log.h"
 #include "sim/policies/policy.h"
 #include "sim/request.h"
 #include "sim/routing/pipeline.h"
@@ -31,17 +32,23 @@ class EndpointPicker {
   /// What was chosen last goes there as `id`.
   void added(std::uint32_t replica, RequestId id);
   void removed(std::uint32_t replica, RequestId id);
+  /// Writes down the choice for the request that the log wants; null: none. The log outlives this.
+  void watch(DecisionLog* log, PoolId pool);
   /// A sentence for each plugin whose script failed.
   void tell_faults(std::vector<std::string>& notes) const;
 
  private:
   void observe(const RequestRecord& request, const Content& content);
+  std::optional<std::uint32_t> logged_choice(const RequestRecord& request, const routing::RequestView& view,
+                                             std::span<const std::uint32_t> open);
 
   std::string pool_;  ///< its name
   const Signals& signals_;
   routing::Pipeline pipeline_;
   routing::PrefixIndex index_;
   routing::Endpoints endpoints_;
+  DecisionLog* log_ = nullptr;
+  PoolId pool_id_;
   std::vector<std::int64_t> tokens_;  ///< by RequestId: counted as in flight
 };
 

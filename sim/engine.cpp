@@ -70,6 +70,7 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
       paths_.push_back(apart ? spec_.topology.path(from.node, to.node) : Path{});
     }
   }
+  for (const auto& replica : replicas_) replica->watch(spec_.log);
   connect_hosts();
   for (std::uint32_t s = 0; s < clients_.size(); ++s) schedule_source(s);
   schedule_moves();

@@ -15,6 +15,8 @@
 
 namespace poolcast {
 
+struct DecisionLog;
+
 /// One engine instance on the devices of its layout (of one data-parallel rank, where it has several), as the
 /// simulation sees it. It has at most one event in the queue, in its own slot: the end of work in progress, or the
 /// start of the next step.
@@ -52,6 +54,8 @@ class Replica {
   virtual std::int64_t barren_preemptions() const { return 0; }
   /// Counters; complete when no event is pending.
   virtual const ReplicaReport& report() = 0;
+  /// Writes down what it does with the request that the log wants, where the engine works in steps. The log outlives it.
+  virtual void watch(DecisionLog* log) { (void)log; }
   /// KV memory that is free now, in the unit of ReplicaReport::kv_blocks_usable.
   virtual std::int64_t free_blocks() const = 0;
 };

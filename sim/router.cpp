@@ -29,6 +29,7 @@ Router::Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Rep
   const std::vector<std::uint32_t> first = pool_borders(spec);
   for (std::size_t p = 0; p < spec.pools.size(); ++p) {
     pools_.push_back(make_side(spec.pools[p], spec.routing.pool[p], first[p]));
+    if (pools_[p].picker) pools_[p].picker->watch(spec.log, PoolId(p));
     const auto ranks = static_cast<std::size_t>(spec.pools[p].ranks);
     while (ranks > 1 && all_.size() < ranks) {
       all_.push_back(static_cast<std::uint32_t>(all_.size()));

@@ -23,6 +23,7 @@ namespace poolcast {
 namespace routing {
 struct PipelineSpec;
 }
+struct DecisionLog;
 
 /// "p99 of TTFT at most 2 s". A request is accepted when it meets the limit of every objective of its class by itself
 /// (an ITL objective is judged on the mean gap, which is its TPOT); the percentile judges the class as a whole.
@@ -121,6 +122,7 @@ struct SimulationSpec {
   RoutingSpec routing;
   std::vector<MoveSpec> moves;  ///< no pool is the origin of two moves of one class
   MeasureSpec measure;
+  DecisionLog* log = nullptr;  ///< explains one request; outlives the run; null: nobody asks
   bool stepwise = false;  ///< one step at a time by the literal scheduling loop; same results, slower
   /// A replica that preempts so often in a row without any request leaving it is stopped, and its requests fail as
   /// stalled. Counted in preemptions, not steps, so that leaps do not matter.

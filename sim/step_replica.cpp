@@ -48,6 +48,7 @@ bool StepReplica::full() const {
 // ---------------------------------------------------------------- requests come and go
 
 void StepReplica::enqueue(RequestId id, SimTime now, EventQueue& events) {
+  if (log_ != nullptr) log_queued(id, now);
   scheduler_->enqueue(id);
   ++report_.requests;
   report_.waiting_max = std::max(report_.waiting_max, waiting());
@@ -155,6 +156,7 @@ void StepReplica::plan_step() {
 void StepReplica::launch(SimTime now, EventQueue& events) {
   const StepPlan& plan = *plan_;
   note_preempted(plan, now);
+  if (log_ != nullptr) log_launch(plan, now);
   report_.recomputed_tokens += plan.recomputed;
   for (const RequestId id : plan.admitted) {
     SimTime& first = table_.record(id).at.first_scheduled;
@@ -282,6 +284,7 @@ const std::vector<RequestId>& StepReplica::end_step(SimTime now, EventQueue& eve
     events.set(slot_, now, Phase::kStepStart);
     return left_;
   }
+  if (log_ != nullptr) log_end(steps, now);
   find_gaps(now);
   const StepOutcome& outcome = scheduler_->finish(steps);
   count_steps(plan, outcome, now);

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "sim/decision_log.h"
 #include "sim/message_meter.h"
 #include "sim/replica.h"
 #include "sim/schedulers/scheduler.h"
@@ -40,6 +42,7 @@ class StepReplica final : public Replica {
   std::int64_t barren_preemptions() const override { return barren_preemptions_; }
   const ReplicaReport& report() override;
   std::int64_t free_blocks() const override { return scheduler_->free_blocks(); }
+  void watch(DecisionLog* log) override { log_ = log; }
 
  private:
   /// A stretch of decode-only steps of the same requests on one line of the curve.
@@ -84,6 +87,9 @@ class StepReplica final : public Replica {
   std::int64_t outputs(RequestId id) const;
   void send_messages(std::size_t ended, SimTime now);
   void settle_tokens(std::size_t ended, SimTime now);
+  void log_queued(RequestId id, SimTime now);
+  void log_launch(const StepPlan& plan, SimTime now);
+  void log_end(std::int64_t steps, SimTime now);
 
   std::uint32_t slot_;
   const PoolSpec& pool_;
@@ -118,6 +124,9 @@ class StepReplica final : public Replica {
   SimTime gap_ = 0;                  ///< the common gap otherwise
   SimTime last_step_start_ = 0;
   std::int64_t barren_preemptions_ = 0;
+  DecisionLog* log_ = nullptr;
+  RequestId logged_;                                ///< the request that the log wants, once it came here
+  std::optional<DecisionLog::Stage> logged_step_;  ///< its part in the step in progress
   ReplicaReport report_;
 };
 

@@ -99,7 +99,7 @@ Pipeline::Pipeline(const PipelineSpec& spec, std::uint64_t seed, const std::stri
       names_.push_back(plugin.name);
       place = plugins_.back().get();
     }
-    profile_.add(*place, ref.weight);
+    profile_.add(*place, ref.weight, plugin.name);
   }
 }
 

@@ -54,6 +54,9 @@ class Pipeline {
   /// Chooses among `open` and tells the plugins what was chosen.
   Decision decide(const RequestView& request, const Endpoints& endpoints, std::span<const std::uint32_t> open);
 
+  /// The next decisions write down how they came about; null: no longer.
+  void trace(PipelineTrace* trace) { profile_.trace(trace); }
+
   const Profile& profile() const { return profile_; }
   /// Of each plugin whose rule is a script: its name and how its calls went.
   std::vector<std::pair<std::string, ScriptFaults>> script_faults() const;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/ids.h"
+#include "sim/request.h"
+#include "sim/routing/endpoints.h"
+#include "sim/routing/pipeline_trace.h"
+#include "sim/time.h"
+
+namespace poolcast {
+
+/// Writes down what becomes of one request and why, for `explain`. Whoever decides asks whether there is a log and
+/// whether it wants the request, so that a run without one pays for a null pointer. It changes no decision.
+struct DecisionLog {
+  SourceId source;        ///< the request: its source …
+  std::uint64_t row = 0;  ///< … and its ordinal there
+
+  bool wants(const RequestRecord& request) const { return request.row == row && request.source == source; }
+
+  /// A choice by policy: of a pool by the gateway, of a replica within a pool, or of a rank.
+  struct PolicyChoice {
+    SimTime at = 0;
+    PoolId pool;  ///< whose replicas; not valid: of a pool, by the gateway
+    std::string policy;
+    struct Candidate {
+      std::uint32_t index = 0;  ///< PoolId, or within the pool
+      std::int64_t load = 0;    ///< requests sent there and not ended
+      double weight = 1;
+      std::int64_t waiting = 0, running = 0;
+      double kv_usage = 0;
+      Reason refused = Reason::kNone;  ///< kNone: it could be chosen
+    };
+    std::vector<Candidate> candidates;
+    std::uint32_t chosen = UINT32_MAX;  ///< UINT32_MAX: none
+  };
+  /// A choice of a replica by an endpoint picker's pipeline.
+  struct PipelineChoice {
+    SimTime at = 0;
+    PoolId pool;
+    routing::Endpoints seen;
+    routing::PipelineTrace trace;
+    std::uint32_t chosen = UINT32_MAX;  ///< replica within the pool; UINT32_MAX: none
+  };
+  /// What a replica did with the request. Like steps in a row are one.
+  struct Stage {
+    enum class Kind : std::uint8_t { kQueued, kPrefill, kDecode, kStarved, kPreempted };
+    Kind kind = Kind::kQueued;
+    ReplicaId replica;
+    SimTime start = 0;
+    SimTime end = 0;           ///< of the last step
+    std::int64_t steps = 0;    ///< 0: an instant
+    std::int64_t tokens = 0;   ///< of the request: queued: its prompt; prefill: computed; preempted: dropped
+    std::int64_t context = 0;  ///< prefill: computed or found in a cache before
+    std::int64_t least_batch = 0, most_batch = 0;  ///< requests in the step; queued: waiting before it, and running
+    Tokens step_tokens = 0;                        ///< of all requests, in the first step
+  };
+
+  std::vector<PolicyChoice> gateway;
+  std::vector<PolicyChoice> policies;
+  std::vector<PipelineChoice> pipelines;
+  std::vector<Stage> stages;
+};
+
+}  // namespace poolcast
