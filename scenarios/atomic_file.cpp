@@ -149,6 +149,16 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(std::string_view content) {
+  put(content);
+  commit();
+}
+
+bool AtomicFile::write_new(std::string_view content) {
+  put(content);
+  return commit_new();
+}
+
+void AtomicFile::put(std::string_view content) {
   Descriptor file(temporary_, O_WRONLY | O_TRUNC);
   if (!file.open()) fail(path_, "write", errno);
   while (!content.empty()) {
@@ -157,16 +167,35 @@ void AtomicFile::write(std::string_view content) {
     if (written > 0) content.remove_prefix(static_cast<std::size_t>(written));
   }
   if (!file.close()) fail(path_, "write", errno);
-  commit();
 }
 
 void AtomicFile::commit() {
+  flush();
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "put in place", errno);
+  settled();
+}
+
+bool AtomicFile::commit_new() {
+  flush();
+  // A second name for the file, which fails where the name is taken; rename would replace what is there.
+  if (::link(temporary_.c_str(), path_.c_str()) != 0) {
+    if (errno == EEXIST) return false;
+    fail(path_, "put in place", errno);
+  }
+  ::unlink(temporary_.c_str());
+  settled();
+  return true;
+}
+
+void AtomicFile::flush() {
   Descriptor file(temporary_, O_RDONLY);
   if (!file.open() || ::fsync(file.get()) != 0) fail(path_, "flush to disk", errno);
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(path_, "put in place", errno);
+}
+
+void AtomicFile::settled() {
   committed_ = true;
   forget(temporary_.c_str());
-  // The rename itself lives in the folder. Not every file system can flush one, so a failure here is not an error.
+  // The name itself lives in the folder. Not every file system can flush one, so a failure here is not an error.
   const Descriptor folder(folder_of(path_), O_RDONLY | O_DIRECTORY);
   if (folder.open()) ::fsync(folder.get());
 }

@@ -24,11 +24,19 @@ class AtomicFile {
   const std::string& temporary_path() const { return temporary_; }
   /// Writes the whole content and commits. Throws FileError, for example on a full disk.
   void write(std::string_view content);
+  /// `write` by way of commit_new.
+  bool write_new(std::string_view content);
   /// Flushes to disk and renames. Throws FileError.
   void commit();
+  /// The same where nothing may be replaced: false, and nothing is changed, when something has that name by now. Of
+  /// several processes that do it at once for one name, one gets true.
+  bool commit_new();
 
  private:
   void create();
+  void put(std::string_view content);
+  void flush();
+  void settled();
 
   std::string path_;
   std::string temporary_;

@@ -17,12 +17,12 @@ double wilson_low(double share, double samples, double confidence) {
   return (share + z2 / 2 - half) / (1 + z2);
 }
 
+}  // namespace
+
 std::optional<double> score_bound(const ImplementationEntry& entry, double confidence) {
   if (!entry.score || !entry.samples || *entry.score < 0 || *entry.score > 1) return std::nullopt;
   return wilson_low(*entry.score, static_cast<double>(*entry.samples), confidence);
 }
-
-}  // namespace
 
 void build_moves(const Scenario& scenario, BuiltScenario& built) {
   for (const MoveEntry& entry : scenario.moves) {

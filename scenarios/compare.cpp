@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "scenarios/resolve.h"
-#include "sim/replications.h"
 
 namespace poolcast {
 namespace {
@@ -18,34 +16,6 @@ using Samples = std::vector<RunSample>;  // by replication
 struct Runs {
   Samples base, candidate;
 };
-
-bool reads_hdf5(const Scenario& scenario) {
-  return std::any_of(scenario.workload.begin(), scenario.workload.end(), [](const WorkloadEntry& entry) {
-    const auto* const trace = std::get_if<TraceSpec>(&entry.load);
-    return trace != nullptr && probe_trace(*trace).format == TraceFormat::kHdf5;
-  });
-}
-
-Runs run_all(const Scenario& base, const Scenario& candidate, const CompareOptions& options) {
-  const auto k = static_cast<std::size_t>(options.replications);
-  Runs runs{Samples(k), Samples(k)};
-  std::mutex reading;  // the HDF5 library is not made for threads
-  const int threads = reads_hdf5(base) || reads_hdf5(candidate) ? 1 : options.threads;
-  const auto one = [&](std::int64_t i) {
-    const bool is_base = i % 2 == 0;
-    Scenario scenario = is_base ? base : candidate;
-    scenario.seed = replication_seed(base.seed, i / 2);
-    std::unique_lock lock(reading);
-    BuiltScenario built = build(scenario);
-    lock.unlock();
-    (is_base ? runs.base : runs.candidate)[static_cast<std::size_t>(i / 2)] = sample_run(std::move(built));
-  };
-  const std::int64_t all = 2 * options.replications;
-  replicate(all, threads, one, [&](std::int64_t done) {
-    if (options.progress) options.progress(done, all);
-  });
-  return runs;
-}
 
 std::optional<double> value_in(const RunSample& sample, std::size_t group, Figure figure) {
   return sample.groups[group].value[static_cast<std::size_t>(figure)];
@@ -234,7 +204,9 @@ Comparison compare(const Scenario& base, const Scenario& candidate, const Compar
     throw ConfigError(fmt::format("{}: its models and classes are not those of {}, so nothing can be compared",
                                   candidate.name, base.name));
   }
-  const Runs runs = run_all(base, candidate, options);
+  std::vector<Samples> samples =
+      sample_replications({&base, &candidate}, options.replications, options.threads, options.progress);
+  const Runs runs{std::move(samples[0]), std::move(samples[1])};
   Comparison c;
   c.version = facts.version;
   c.base_name = base_facts.scenario;
@@ -251,6 +223,7 @@ Comparison compare(const Scenario& base, const Scenario& candidate, const Compar
   c.notes = notes(base, candidate, c, runs);
   c.verdict = verdict(c);
   if (c.verdict == Verdict::kNotEnoughEvidence) c.replications_needed = needed(c.gates);
+  c.candidate_runs = runs.candidate;
   return c;
 }
 

@@ -244,6 +244,10 @@ CurveFile read_curve_part(const H5In& in, const std::string& path) {
   id.origin = in.text("/model", "origin");
   id.clock = in.text("/model", "clock");
   file.errors = read_errors(in, path);
+  if (in.has("/provenance")) {
+    for (const std::string& key : in.attributes("/provenance"))
+      file.provenance.emplace_back(key, in.text("/provenance", key));
+  }
   if (!in.has("/curve")) {
     file.why_no_curve = in.has("", "why_no_curve") ? in.text("", "why_no_curve") : "nothing was fitted";
     return file;

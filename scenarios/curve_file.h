@@ -47,6 +47,8 @@ struct CurveFile {
   std::string why_no_curve;           ///< then
   std::vector<TermError> errors;
   std::string digest;  ///< SHA-256 of the whole file
+  /// How it came about, as the file states it: driver, runtime, compiler, flags, host, date, ….
+  std::vector<std::pair<std::string, std::string>> provenance{};
 };
 
 inline constexpr const char* kCalibrationSchema = "poolcast.calibration";

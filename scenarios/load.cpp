@@ -79,7 +79,8 @@ Scenario load_document(const std::string& name, const YamlNode& document, const 
   Scenario scenario;
   scenario.name = name;
   const auto slash = name.find_last_of('/');
-  const LoadContext context{catalog, slash == std::string::npos ? "" : name.substr(0, slash + 1), scenario.notes};
+  const LoadContext context{catalog, slash == std::string::npos ? "" : name.substr(0, slash + 1), scenario.notes,
+                            &scenario.side_files};
 
   MappingReader root(document);
   check_version(root);

@@ -18,6 +18,11 @@ struct LoadContext {
   const Catalog& catalog;
   std::string folder;  ///< of the scenario file; empty = the working folder
   std::vector<std::string>& notes;
+  std::vector<SideFile>* side_files = nullptr;  ///< collects what is read; may be null
+
+  void reads(const std::string& role, const std::string& path) const {
+    if (side_files != nullptr) side_files->push_back({role, path});
+  }
 };
 
 inline constexpr std::int64_t kMostTokens = 1'000'000'000;  ///< of one request, step or limit: sums stay far from 2^63

@@ -68,7 +68,9 @@ std::shared_ptr<const routing::PipelineSpec> load_picker(const YamlNode& node, c
   std::error_code ignored;
   const std::string beside = context.folder + node.text();
   const bool there = node.text()[0] != '/' && std::filesystem::exists(beside, ignored);
-  const YamlNode document = load_yaml_file(there ? beside : node.text());
+  const std::string& path = there ? beside : node.text();
+  context.reads("endpoint picker", path);
+  const YamlNode document = load_yaml_file(path);
   return std::make_shared<routing::PipelineSpec>(load_endpoint_picker(document, context.notes));
 }
 

@@ -204,8 +204,8 @@ std::string resolved(const Scenario& scenario, Resolve mode) {
 
 std::string resolved_yaml(const Scenario& scenario) { return resolved(scenario, Resolve::kForReading); }
 
-std::string scenario_digest(const Scenario& scenario) {
-  return sha256(resolved(scenario, Resolve::kForDigest));
-}
+std::string identity_yaml(const Scenario& scenario) { return resolved(scenario, Resolve::kForDigest); }
+
+std::string scenario_digest(const Scenario& scenario) { return sha256(identity_yaml(scenario)); }
 
 }  // namespace poolcast

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include <fmt/format.h>
 
 #include "scenarios/summary.h"
 #include "sim/cell.h"
 #include "sim/content.h"
+#include "sim/replications.h"
 #include "sim/simulation.h"
 
 namespace poolcast {
@@ -89,6 +91,22 @@ class Sampler : public Observer {
   std::uint64_t world_ = 0;
 };
 
+bool reads_hdf5(const Scenario& scenario) {
+  return std::any_of(scenario.workload.begin(), scenario.workload.end(), [](const WorkloadEntry& entry) {
+    const auto* const trace = std::get_if<TraceSpec>(&entry.load);
+    return trace != nullptr && probe_trace(*trace).format == TraceFormat::kHdf5;
+  });
+}
+
+ObjectiveSample objective_sample(const ObjectiveSummary& objective) {
+  ObjectiveSample sample;
+  sample.share_within = objective.share_within;
+  if (!objective.met) return sample;
+  sample.achieved_s = objective.achieved ? static_cast<double>(*objective.achieved) / 1e9
+                                         : std::numeric_limits<double>::infinity();
+  return sample;
+}
+
 }  // namespace
 
 const char* name(Figure figure) {
@@ -118,10 +136,40 @@ RunSample sample_run(BuiltScenario built) {
   Sampler sampler(built.spec.classes.size());
   const Report report = simulate(std::move(built.spec), {&sampler});
   RunSample sample = sampler.take();
-  const std::optional<Dollars> cost = summarise(report, built.facts).cost.per_accepted_output;
+  const Summary summary = summarise(report, built.facts);
+  const std::optional<Dollars> cost = summary.cost.per_accepted_output;
+  for (const ClassSummary& cls : summary.classes) {
+    for (const ObjectiveSummary& objective : cls.objectives) sample.objectives.push_back(objective_sample(objective));
+  }
+  sample.extrapolated_step_share = summary.extrapolated_step_share.value_or(0);
+  sample.stationary = summary.stationary;
   if (cost) sample.groups[0].value[static_cast<std::size_t>(Figure::kCost)] = cost->value;
   sample.moves = report.moves;
   return sample;
+}
+
+std::vector<std::vector<RunSample>> sample_replications(
+    const std::vector<const Scenario*>& scenarios, std::int64_t replications, int threads,
+    const std::function<void(std::int64_t done, std::int64_t all)>& progress) {
+  std::vector<std::vector<RunSample>> samples(scenarios.size(),
+                                              std::vector<RunSample>(static_cast<std::size_t>(replications)));
+  const auto count = static_cast<std::int64_t>(scenarios.size());
+  std::mutex reading;  // the HDF5 library is not made for threads
+  const auto hdf5 = [](const Scenario* scenario) { return reads_hdf5(*scenario); };
+  if (std::any_of(scenarios.begin(), scenarios.end(), hdf5)) threads = 1;
+  const auto one = [&](std::int64_t i) {
+    const auto which = static_cast<std::size_t>(i % count), k = static_cast<std::size_t>(i / count);
+    Scenario scenario = *scenarios[which];
+    scenario.seed = replication_seed(scenarios[0]->seed, i / count);
+    std::unique_lock lock(reading);
+    BuiltScenario built = build(scenario);
+    lock.unlock();
+    samples[which][k] = sample_run(std::move(built));
+  };
+  replicate(count * replications, threads, one, [&](std::int64_t done) {
+    if (progress) progress(done, count * replications);
+  });
+  return samples;
 }
 
 }  // namespace poolcast

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,11 +30,20 @@ struct Figures {
   std::array<std::optional<double>, kFigures> value;
 };
 
+/// How one objective of a class fared in one run: seconds, infinity without end, nothing without a sample.
+struct ObjectiveSample {
+  std::optional<double> achieved_s;
+  std::optional<double> share_within;
+};
+
 /// Groups: all requests, then each class in the order of the scenario, then tiers by length of the prompt.
 struct RunSample {
   std::vector<Figures> groups;
   std::uint64_t world = 0;  ///< a digest of what was asked for and when: equal in two runs that met the same requests
   std::vector<MoveReport> moves;
+  std::vector<ObjectiveSample> objectives;  ///< of each class in turn, in the order of the scenario
+  double extrapolated_step_share = 0;       ///< of the steps of measured curves, outside their range
+  bool stationary = true;
 };
 
 /// Upper ends of the tiers, in prompt tokens; the last tier has none.
@@ -43,5 +53,11 @@ std::vector<std::string> group_names(const RunFacts& facts);
 
 /// Runs it to its end.
 RunSample sample_run(BuiltScenario built);
+
+/// Runs `replications` of every scenario: replication k of all of them with one seed, derived from that of the first
+/// (sim/replications.h). By scenario, then by replication; `threads` 0: as many as the machine has.
+std::vector<std::vector<RunSample>> sample_replications(
+    const std::vector<const Scenario*>& scenarios, std::int64_t replications, int threads,
+    const std::function<void(std::int64_t done, std::int64_t all)>& progress = {});
 
 }  // namespace poolcast

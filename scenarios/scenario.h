@@ -147,6 +147,12 @@ struct TopologyEntry {
   Topology graph(const std::vector<PoolEntry>& pools) const;
 };
 
+/// A file that was read for a scenario besides itself, its traces and its calibrations.
+struct SideFile {
+  std::string role;  ///< "endpoint picker", "include"
+  std::string path;  ///< under which it was opened
+};
+
 struct Scenario {
   std::string name;  ///< the file, as it was named
   std::uint64_t seed = 0;
@@ -158,6 +164,7 @@ struct Scenario {
   std::vector<MoveEntry> moves;
   MeasureSpec measure;
   std::vector<std::string> notes;  ///< what the reader of a run should know, found while loading
+  std::vector<SideFile> side_files;
 };
 
 }  // namespace poolcast
