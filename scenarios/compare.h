@@ -70,7 +70,7 @@ struct Comparison {
   std::vector<MoveRehearsal> moves;
   std::vector<std::string> notes;
   Verdict verdict = Verdict::kNotEnoughEvidence;
-  std::vector<RunSample> candidate_runs;  ///< by replication
+  std::vector<RunSample> candidate_runs;            ///< by replication
   std::optional<std::int64_t> replications_needed;  ///< where there is not enough evidence, and some number would do
 };
 

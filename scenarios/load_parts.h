@@ -20,8 +20,8 @@ struct LoadContext {
   std::vector<std::string>& notes;
   std::vector<SideFile>* side_files = nullptr;  ///< collects what is read; may be null
 
-  void reads(const std::string& role, const std::string& path) const {
-    if (side_files != nullptr) side_files->push_back({role, path});
+  void reads(const std::string& kind, const std::string& path) const {
+    if (side_files != nullptr) side_files->push_back({kind, path});
   }
 };
 

@@ -102,8 +102,8 @@ ObjectiveSample objective_sample(const ObjectiveSummary& objective) {
   ObjectiveSample sample;
   sample.share_within = objective.share_within;
   if (!objective.met) return sample;
-  sample.achieved_s = objective.achieved ? static_cast<double>(*objective.achieved) / 1e9
-                                         : std::numeric_limits<double>::infinity();
+  sample.achieved_s =
+      objective.achieved ? static_cast<double>(*objective.achieved) / 1e9 : std::numeric_limits<double>::infinity();
   return sample;
 }
 

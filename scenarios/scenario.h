@@ -149,7 +149,7 @@ struct TopologyEntry {
 
 /// A file that was read for a scenario besides itself, its traces and its calibrations.
 struct SideFile {
-  std::string role;  ///< "endpoint picker", "include"
+  std::string kind;  ///< "endpoint picker", "include"
   std::string path;  ///< under which it was opened
 };
 

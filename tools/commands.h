@@ -18,6 +18,7 @@ void add_catalog(CLI::App& app, int& status);
 void add_live(CLI::App& app, int& status);
 void add_policy(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
+void add_qualify(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 void add_kernels(CLI::App& app, int& status);
 void add_calibrate(CLI::App& app, int& status);

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -17,8 +15,9 @@
 #include "scenarios/compare_text.h"
 #include "scenarios/error.h"
 #include "scenarios/load.h"
-#include "scenarios/units.h"
 #include "tools/commands.h"
+#include "tools/figure_options.h"
+#include "tools/progress_line.h"
 
 /// `poolcast compare BASE CANDIDATE`: the same random worlds with both, and whether to go.
 namespace poolcast {
@@ -33,51 +32,6 @@ struct Arguments {
   std::string out;
   std::string format = "text";
 };
-
-/// A line on a terminal; silent anywhere else.
-class ProgressLine {
- public:
-  ~ProgressLine() {
-    if (written_) std::fputs("\r\x1b[K", stderr);
-  }
-  void show(std::int64_t done, std::int64_t all) {
-    if (!shown_) return;
-    written_ = true;
-    fmt::print(stderr, "\r{} of {} runs\x1b[K", done, all);
-    std::fflush(stderr);
-  }
-
- private:
-  bool shown_ = ::isatty(STDERR_FILENO) == 1;
-  bool written_ = false;
-};
-
-Figure figure_named(const YamlNode& at, const std::string& word) {
-  std::vector<std::string_view> names;
-  for (int f = 0; f < kFigures; ++f) {
-    names.emplace_back(name(static_cast<Figure>(f)));
-    if (names.back() == word) return static_cast<Figure>(f);
-  }
-  at.fail("there is no figure " + quote(word), spelling_hint(word, names));
-}
-
-/// `ttft.p99=3%`, `cost=none`: replaces the margin of that figure, or adds one.
-void set_margin(std::vector<Margin>& margins, const std::string& setting) {
-  const std::size_t equals = setting.find('=');
-  const YamlNode at = parse_yaml("--margin", "\"" + setting + "\"", true);
-  if (equals == std::string::npos) at.fail("expected FIGURE=SHARE, such as ttft.p99=2%, got " + quote(setting));
-  const Figure figure = figure_named(at, setting.substr(0, equals));
-  const YamlNode value = parse_yaml("--margin " + setting.substr(0, equals), setting.substr(equals + 1), true);
-  std::erase_if(margins, [&](const Margin& margin) { return margin.figure == figure; });
-  if (!value.is_word("none")) margins.push_back({figure, read_share(value)});
-}
-
-double confidence_of(const std::string& text) {
-  const YamlNode node = parse_yaml("--confidence", text, true);
-  const double confidence = read_share(node);
-  if (!(confidence >= 0.5 && confidence < 1)) node.fail("must be from 50 % to below 100 %");
-  return confidence;
-}
 
 std::vector<std::string> joined(std::vector<std::string> first, const std::vector<std::string>& more) {
   first.insert(first.end(), more.begin(), more.end());
@@ -108,11 +62,9 @@ Pair load(const Arguments& a) {
 CompareOptions options_of(const Arguments& a, const Scenario& candidate) {
   CompareOptions options;
   options.replications = a.replications;
+  options.margins = margins_of(candidate);
   options.confidence = confidence_of(a.confidence);
   options.threads = a.threads;
-  for (const MoveEntry& move : candidate.moves) {
-    if (move.cost_margin) set_margin(options.margins, fmt::format("cost={}", *move.cost_margin));
-  }
   for (const std::string& setting : a.margins) set_margin(options.margins, setting);
   return options;
 }
@@ -126,7 +78,7 @@ int run(const Arguments& a) {
     file.emplace((std::filesystem::path(a.out) / "compare.json").string());
   }
   const Comparison comparison = [&] {
-    ProgressLine line;
+    RunsLine line;
     options.progress = [&](std::int64_t done, std::int64_t all) { line.show(done, all); };
     return compare(pair.base, pair.candidate, options);
   }();

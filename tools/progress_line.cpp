@@ -29,4 +29,17 @@ void ProgressLine::show(const Progress& progress) {
   std::fflush(stderr);
 }
 
+RunsLine::RunsLine() : shown_(::isatty(STDERR_FILENO) == 1) {}
+
+RunsLine::~RunsLine() {
+  if (written_) std::fputs("\r\x1b[K", stderr);
+}
+
+void RunsLine::show(std::int64_t done, std::int64_t all) {
+  if (!shown_) return;
+  written_ = true;
+  fmt::print(stderr, "\r{} of {} runs\x1b[K", done, all);
+  std::fflush(stderr);
+}
+
 }  // namespace poolcast

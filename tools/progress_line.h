@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 #include "sim/simulation.h"
 
@@ -21,6 +22,21 @@ class ProgressLine {
   bool shown_;
   bool written_ = false;
   std::chrono::steady_clock::time_point next_{};
+};
+
+/// The same for runs of which it is known how many there are.
+class RunsLine {
+ public:
+  RunsLine();
+  ~RunsLine();
+  RunsLine(const RunsLine&) = delete;
+  RunsLine& operator=(const RunsLine&) = delete;
+
+  void show(std::int64_t done, std::int64_t all);
+
+ private:
+  bool shown_;
+  bool written_ = false;
 };
 
 }  // namespace poolcast

@@ -35,6 +35,11 @@ const CLI::App& reached(const CLI::App& app) {
   return parsed.empty() ? app : reached(*parsed.back());
 }
 
+/// Whether it does something itself with a word that names none of its commands.
+bool takes_words(const CLI::App& app) {
+  return !app.get_options([](const CLI::Option* option) { return option->get_positional(); }).empty();
+}
+
 /// "; one of run, check".
 std::string one_of(const CLI::App& app) {
   std::string text;
@@ -66,13 +71,15 @@ void check_command_words(const CLI::App& app, const std::vector<std::string>& ar
     std::vector<std::string> names;
     for (const CLI::App* each : commands) names.push_back(each->get_name());
     const CLI::App* next = find(commands, word);
+    if (next == nullptr && takes_words(*command)) return;
     if (next == nullptr) {
       throw ConfigError(fmt::format("{}: unknown command {}{}", full_name(*command), quote(word),
                                     suggestion(word, {names.begin(), names.end()})));
     }
     command = next;
   }
-  if (!subcommands_of(*command).empty()) throw ConfigError(full_name(*command) + ": no command" + one_of(*command));
+  if (!subcommands_of(*command).empty() && !takes_words(*command))
+    throw ConfigError(full_name(*command) + ": no command" + one_of(*command));
 }
 
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
