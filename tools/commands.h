@@ -19,6 +19,7 @@ void add_live(CLI::App& app, int& status);
 void add_policy(CLI::App& app, int& status);
 void add_compare(CLI::App& app, int& status);
 void add_qualify(CLI::App& app, int& status);
+void add_explain(CLI::App& app, int& status);
 void add_devices(CLI::App& app, int& status);
 void add_kernels(CLI::App& app, int& status);
 void add_calibrate(CLI::App& app, int& status);

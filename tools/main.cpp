@@ -54,6 +54,7 @@ void add_commands(CLI::App& app, int& status) {
   add_policy(app, status);
   add_compare(app, status);
   add_qualify(app, status);
+  add_explain(app, status);
   add_devices(app, status);
   add_kernels(app, status);
   add_calibrate(app, status);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// explain: one request of a run, its choices and steps; the first that went elsewhere.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "scenarios/explain.h"
+#include "scenarios/explain_text.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace poolcast;
+using namespace poolcast::testing;
+
+namespace {
+
+const std::string kExamples = POOLCAST_SOURCE_DIR "/scenarios/examples/";
+
+ExplainOptions example(const std::string& name, std::uint64_t row, std::vector<std::string> overrides = {}) {
+  return {kExamples + name, std::move(overrides), 0, row};
+}
+
+using Kind = DecisionLog::Stage::Kind;
+
+}  // namespace
+
+TEST_CASE("the steps of a request account for every token and every instant of its record") {
+  for (const std::uint64_t row : {0u, 700u, 1500u}) {
+    const Explanation e = explain(example("llmd_routing.yaml", row));
+    const RequestRecord& r = e.request;
+    CHECK(r.row == row);
+    REQUIRE(e.log.stages.size() >= 2);
+    CHECK(e.log.stages.front().kind == Kind::kQueued);
+    CHECK(e.log.stages.front().start == r.at.queued);
+    CHECK(e.log.stages[1].start == r.at.first_scheduled);
+    CHECK(e.log.stages.back().end == r.ended);
+    std::int64_t prefill = 0, decode = 0;
+    SimTime first_token = 0;
+    for (const auto& s : e.log.stages) {
+      if (s.kind == Kind::kPrefill) prefill += s.tokens, first_token = s.end;
+      if (s.kind == Kind::kDecode) decode += s.tokens;
+      CHECK(s.replica == r.replica);
+    }
+    CHECK(prefill == r.prompt_tokens - r.cached_tokens);
+    CHECK(decode == r.output_tokens - 1);
+    CHECK(first_token == r.at.first_token);
+  }
+}
+
+TEST_CASE("a picker's choice is told with what it saw, every score and the totals that follow") {
+  const Explanation e = explain(example("scripted_routing.yaml", 900));
+  REQUIRE(e.log.pipelines.size() == 1);
+  const auto& choice = e.log.pipelines[0];
+  const auto& t = choice.trace;
+  CHECK(choice.chosen == e.request.replica.value);
+  CHECK(t.open.size() == 4);
+  REQUIRE(t.filters.size() == 1);
+  CHECK(t.filters[0].plugin == "not-full");
+  REQUIRE(t.scorers.size() == 2);
+  CHECK(t.scorers[0].plugin == "spare-room");
+  CHECK(t.scorers[0].weight == 2);
+  for (std::size_t i = 0; i < t.kept.size(); ++i) {
+    CHECK(t.totals[i] == 2 * t.scorers[0].scores[i] + t.scorers[1].scores[i]);
+    const std::uint32_t replica = t.kept[i];
+    if (e.request.prompt_tokens > 4000) continue;
+    CHECK(t.scorers[0].scores[i] == 1 / (1 + static_cast<double>(choice.seen.waiting[replica]) +
+                                         static_cast<double>(choice.seen.running[replica]) / 64));
+  }
+  const std::string text = explanation_text(e);
+  CHECK_THAT(text, Catch::Contains("spare-room x2"));
+  CHECK_THAT(text, Catch::Contains("<- chosen"));
+  const auto json = nlohmann::json::parse(explanation_json(e));
+  CHECK(json["pipelines"][0]["scores"][0]["by_plugin"]["spare-room"] == t.scorers[0].scores[0]);
+  CHECK(json["request"]["ended_ns"] == e.request.ended);
+}
+
+TEST_CASE("explaining changes nothing: the record is that of the run") {
+  const auto options = example("llmd_routing.yaml", 321);
+  const Explanation once = explain(options), again = explain(options);
+  CHECK(explanation_json(once) == explanation_json(again));
+}
+
+TEST_CASE("a request, a source or a scenario that is not there is told") {
+  CHECK_THROWS_WITH(explain(example("quickstart.yaml", 2000)),
+                    Catch::Contains("source 0 of the workload has no request 2000; its rows end at 1999"));
+  ExplainOptions wrong = example("quickstart.yaml", 0);
+  wrong.source = 1;
+  CHECK_THROWS_WITH(explain(wrong), Catch::Contains("the workload has no source 1; its sources are 0 to 0"));
+}
+
+TEST_CASE("two runs of one scenario send nothing elsewhere; two policies do, and the first is explained in both") {
+  const std::vector<std::string> few = {"workload.synth.requests=300"};
+  auto same = explain_difference(example("llmd_routing.yaml", 0, few), example("llmd_routing.yaml", 0, few));
+  CHECK(same.requests == 300);
+  CHECK(same.elsewhere == 0);
+  CHECK_FALSE(same.first);
+  auto other = few;
+  other.push_back("routing.pool={policy: round-robin}");
+  const auto d = explain_difference(example("llmd_routing.yaml", 0, few), example("llmd_routing.yaml", 0, other));
+  CHECK(d.elsewhere > 100);
+  REQUIRE(d.first);
+  CHECK(d.first->base.request.row == d.first->candidate.request.row);
+  CHECK(d.first->base.request.replica != d.first->candidate.request.replica);
+  for (std::uint64_t row = 0; row < d.first->base.request.row; ++row) {  // none before it
+    CHECK(explain(example("llmd_routing.yaml", row, few)).request.replica ==
+          explain(example("llmd_routing.yaml", row, other)).request.replica);
+  }
+  auto fewer = few;
+  fewer.push_back("workload.synth.requests=200");
+  CHECK(explain_difference(example("llmd_routing.yaml", 0, few), example("llmd_routing.yaml", 0, fewer)).unpaired ==
+        100);
+}
+
+TEST_CASE("every key of the JSON stands in explain.md") {
+  const std::string text = read_file(POOLCAST_SOURCE_DIR "/scenarios/explain.md");
+  const auto json = nlohmann::json::parse(explanation_json(explain(example("scripted_routing.yaml", 10))));
+  const auto check = [&](const nlohmann::json& object) {
+    for (const auto& [key, value] : object.items()) {
+      CAPTURE(key);
+      CHECK_THAT(text, Catch::Contains("`" + key + "`"));
+    }
+  };
+  check(json);
+  check(json["pipelines"][0]);
+  check(json["pipelines"][0]["replicas"][0]);
+  for (const auto& stage : json["stages"]) check(stage);
+}
