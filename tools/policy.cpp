@@ -13,6 +13,7 @@
 #include "sim/routing/aliases.h"
 #include "sim/routing/registry.h"
 #include "tools/commands.h"
+#include "tools/policy_test.h"
 
 /// `poolcast policy list [NAME]`: routing policies and the plugins of endpoint pickers.
 namespace poolcast {
@@ -71,13 +72,14 @@ std::string entry(const std::string& name) {
 
 }  // namespace
 
-void add_policy(CLI::App& app, int&) {
-  CLI::App* command = app.add_subcommand("policy", "Routing policies and the plugins of endpoint pickers");
+void add_policy(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("policy", "Routing policies and the plugins of endpoint pickers: list them, test yours");
   command->require_subcommand(1);
   CLI::App* list = command->add_subcommand("list", "Their rules, parameters, defaults and origins");
   const auto name = std::make_shared<std::string>();
   list->add_option("name", *name, "one policy or plugin");
   list->footer("Example:\n  poolcast policy list prefix-cache-scorer");
+  add_policy_test(*command, status);
   list->callback([name] { print(name->empty() ? overview() : entry(*name)); });
 }
 

@@ -24,7 +24,7 @@ LIBRARIES = {
                 "cuda", "cublas", "hip/", "dlfcn.h"),
     "scenarios": ("fmt/", "nlohmann/", "simdjson", "zlib", "openssl/", "hdf5", "yaml-cpp/", "fcntl.h", "sys/", "unistd.h"),
     "calibration": ("Eigen/", "fmt/", "nlohmann/", "zlib", "fcntl.h", "poll.h", "signal.h", "sys/", "unistd.h"),
-    "tools": ("CLI/", "fmt/", "nlohmann/", "unistd.h"),
+    "tools": ("CLI/", "fmt/", "nlohmann/", "fcntl.h", "sys/", "unistd.h"),
 }
 # Heavy libraries stay inside sources: a public header that names them makes everyone compile them. A header that
 # carries the library in its own name is a wrapper for sources.
