@@ -13,8 +13,7 @@ struct IsolationLimits {
 };
 
 /// Runs this program anew with other arguments, in a process that gets its limits before it starts, no descriptor but
-/// the standard three (stdin is empty), an environment of a fixed locale alone, and may neither dump core nor write
-/// files.
+/// the standard three (stdin is empty), an environment of a fixed locale alone, and may not dump core.
 struct IsolatedEnd {
   int status = -1;     ///< of the child's exit; -1: it was killed
   std::string killed;  ///< why, for a message

@@ -34,8 +34,8 @@ TEST_CASE("A wrong command line is told in one line with the nearest spelling, a
   const std::string see_run = "\n`poolcast run --help` shows how it is called\n";
   const std::vector<Case> cases = {
       {{},
-       "poolcast: no command; one of run, check, trace, catalog, live, policy, compare, qualify, explain, devices, kernels, calibrate, fit, "
-       "validate, import, runner\n"},
+       "poolcast: no command; one of run, check, trace, catalog, live, policy, compare, qualify, explain, devices, "
+       "kernels, calibrate, fit, validate, import, runner\n"},
       {{"rnu", "x.yaml"}, "poolcast: unknown command \"rnu\"; did you mean \"run\"?\n"},
       {{"trace", "stat"}, "poolcast trace: unknown command \"stat\"; did you mean \"stats\"?\n"},
       {{"trace"}, "poolcast trace: no command; one of stats, lint, convert, synth\n"},
