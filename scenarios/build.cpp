@@ -228,7 +228,8 @@ BuiltScenario build(const Scenario& scenario) {
   spec.measure = scenario.measure;
   spec.routing.gateway = {scenario.routing.gateway_policy, scenario.routing.gateway_weights};
   for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
-    spec.routing.pool.push_back({scenario.routing.pool_policies[p], {}, scenario.routing.pool_pickers[p]});
+    spec.routing.pool.push_back({scenario.routing.pool_policies[p], {}, scenario.routing.pool_pickers[p],
+                                 scenario.routing.pool_signals[p]});
   }
   for (const PoolEntry& pool : scenario.pools) {
     const LogicalModel& model = scenario.models[pool.model];

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "scenarios/endpoint_picker_parts.h"
 #include "scenarios/script_file.h"
 #include "sim/routing/registry.h"
 
@@ -109,8 +110,13 @@ void read_plugins(const YamlNode& list, PipelineSpec& spec) {
   }
 }
 
-/// The plugin that a `pluginRef` names.
-std::size_t read_ref(const YamlNode& ref, const PipelineSpec& spec) {
+constexpr const char* kVersion = "llm-d.ai/v1alpha1";
+constexpr const char* kOldVersion = "inference.networking.x-k8s.io/v1alpha1";
+constexpr const char* kKind = "EndpointPickerConfig";
+
+}  // namespace
+
+std::size_t read_plugin_ref(const YamlNode& ref, const PipelineSpec& spec) {
   std::vector<std::string_view> names;
   for (std::size_t i = 0; i < spec.plugins.size(); ++i) {
     if (spec.plugins[i].name == ref.text()) return i;
@@ -119,82 +125,14 @@ std::size_t read_ref(const YamlNode& ref, const PipelineSpec& spec) {
   ref.fail(fmt::format("there is no plugin named {}", quote(ref.text())), spelling_hint(ref.text(), names));
 }
 
-void read_profile(const YamlNode& node, PipelineSpec& spec) {
-  MappingReader reader(node);
-  spec.profile = reader.required("name").text();
-  spec.refs.emplace();
-  bool picks = false;
-  if (const auto plugins = reader.optional("plugins")) {
-    for (const YamlNode& item : plugins->items()) {
-      MappingReader entry(item);
-      const YamlNode ref = entry.required("pluginRef");
-      PipelineSpec::Ref use{read_ref(ref, spec), 1};
-      if (const auto weight = entry.optional("weight")) use.weight = weight->number();
-      entry.finish();
-      const PluginInfo& info = *routing::find_plugin(spec.plugins[use.plugin].type);
-      if (info.make == nullptr) ref.fail(fmt::format("a {} does not stand in a profile", info.family));
-      if (info.is("picker") && picks) ref.fail("the profile has a picker already");
-      picks = picks || info.is("picker");
-      spec.refs->push_back(use);
-    }
-  }
-  reader.finish();
-}
-
-void read_profiles(const YamlNode& list, PipelineSpec& spec) {
-  const auto profiles = list.items();
-  if (profiles.size() > 1) {
-    profiles[1].fail("several scheduling profiles are known but not modelled yet");
-  }
-  if (!profiles.empty()) read_profile(profiles[0], spec);
-}
-
-/// Known to llm-d and read with care for its keys only.
-void read_without_effect(MappingReader& root, const PipelineSpec& spec, std::vector<std::string>& notes) {
-  std::string keys;
-  const auto note = [&](const char* key) { keys += fmt::format("{}{}", keys.empty() ? "" : ", ", key); };
-  for (const char* key : {"featureGates", "requestHandler", "dataLayer"}) {
-    if (root.optional(key)) note(key);
-  }
-  const auto read_detector = [&](MappingReader& reader) {
-    const auto detector = reader.optional("saturationDetector");
-    if (!detector) return;
-    MappingReader entry(*detector);
-    const YamlNode ref = entry.required("pluginRef");
-    entry.finish();
-    const PluginInfo& info = *routing::find_plugin(spec.plugins[read_ref(ref, spec)].type);
-    if (!info.is("detector")) ref.fail(fmt::format("{} is no saturation detector", quote(ref.text())));
-  };
-  if (const auto flow = root.optional("flowControl")) {
-    MappingReader reader(*flow);
-    for (const char* key :
-         {"maxBytes", "maxRequests", "defaultRequestTTL", "noEndpointRequestTTL", "defaultPriorityBand",
-          "defaultNegativePriorityBand", "priorityBands", "usageLimitPolicyPluginRef", "enableEviction"}) {
-      reader.optional(key);
-    }
-    read_detector(reader);
-    reader.finish();
-    note("flowControl");
-  }
-  if (root.has("saturationDetector")) note("saturationDetector");
-  read_detector(root);
-  if (!keys.empty()) notes.push_back(fmt::format("endpoint picker: read and without effect here: {}", keys));
-}
-
-constexpr const char* kVersion = "llm-d.ai/v1alpha1";
-constexpr const char* kOldVersion = "inference.networking.x-k8s.io/v1alpha1";
-constexpr const char* kKind = "EndpointPickerConfig";
-
-}  // namespace
-
-PipelineSpec load_endpoint_picker(const YamlNode& node, std::vector<std::string>& notes) {
+PipelineSpec load_endpoint_picker(const YamlNode& node, std::vector<std::string>& notes, PoolRole role) {
   PipelineSpec spec;
   MappingReader root(node);
   root.required("apiVersion").choice({kVersion, kOldVersion});
   root.required("kind").choice({kKind});
   if (const auto plugins = root.optional("plugins")) read_plugins(*plugins, spec);
-  if (const auto profiles = root.optional("schedulingProfiles")) read_profiles(*profiles, spec);
-  read_without_effect(root, spec, notes);
+  read_profiles(root, role, spec);
+  read_flow_control(root, spec, notes);
   root.finish();
   complete_pipeline(spec);
   return spec;

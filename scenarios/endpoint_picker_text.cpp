@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/endpoint_picker_config.h"
+#include "scenarios/endpoint_picker_parts.h"
 #include "scenarios/yaml_writer.h"
 #include "sim/routing/registry.h"
 
@@ -69,8 +70,8 @@ std::string endpoint_picker_text(const PipelineSpec& spec) {
   }
   return fmt::format(
       "{{apiVersion: llm-d.ai/v1alpha1, kind: EndpointPickerConfig, plugins: {}, schedulingProfiles: [{{name: {}, "
-      "plugins: {}}}]}}",
-      flow_list(plugins), yaml_text(spec.profile), flow_list(refs));
+      "plugins: {}}}]{}}}",
+      flow_list(plugins), yaml_text(spec.profile), flow_list(refs), flow_control_text(spec));
 }
 
 }  // namespace poolcast

@@ -21,7 +21,11 @@ struct LoadContext {
   std::vector<SideFile>* side_files = nullptr;  ///< collects what is read; may be null
 
   void reads(const std::string& kind, const std::string& path) const {
-    if (side_files != nullptr) side_files->push_back({kind, path});
+    if (side_files == nullptr) return;
+    for (const SideFile& file : *side_files) {  // pools may share one
+      if (file.kind == kind && file.path == path) return;
+    }
+    side_files->push_back({kind, path});
   }
 };
 
@@ -65,6 +69,8 @@ TopologyEntry load_topology(const YamlNode& node, const std::vector<LogicalModel
 /// `move` or `moves`, after the pools have their models.
 std::vector<MoveEntry> load_moves(const YamlNode& node, const std::vector<LogicalModel>& models,
                                   const std::vector<PoolEntry>& pools);
+/// `otherwise` in what `node` does not say.
+SignalSpec load_signals(const YamlNode& node, const SignalSpec& otherwise);
 RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools, const LoadContext& context);
 MeasureSpec load_measure(const YamlNode& node);
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "scenarios/endpoint_picker_config.h"
@@ -57,21 +59,38 @@ const std::vector<std::string>& later_gateway_keys() {
 struct PoolRouting {
   std::string policy;
   std::shared_ptr<const routing::PipelineSpec> picker;
+  SignalSpec signals{};
+  std::optional<YamlNode> config{};  ///< of a picker, which depends on the role of the pool
 };
 
 /// An EndpointPickerConfig, in place or in a file of its own: beside the scenario, else in the working folder.
-std::shared_ptr<const routing::PipelineSpec> load_picker(const YamlNode& node, const LoadContext& context) {
-  if (!node.is_scalar()) {
-    return std::make_shared<routing::PipelineSpec>(load_endpoint_picker(node, context.notes));
+std::shared_ptr<const routing::PipelineSpec> load_picker(const YamlNode& node, PoolRole role,
+                                                         const LoadContext& context) {
+  std::vector<std::string> notes;
+  YamlNode config = node;
+  if (node.is_scalar()) {
+    if (node.text().empty()) node.fail("a file name cannot be empty");
+    std::error_code ignored;
+    const std::string beside = context.folder + node.text();
+    const bool there = node.text()[0] != '/' && std::filesystem::exists(beside, ignored);
+    const std::string& path = there ? beside : node.text();
+    context.reads("endpoint picker", path);
+    config = load_yaml_file(path);
   }
-  if (node.text().empty()) node.fail("a file name cannot be empty");
-  std::error_code ignored;
-  const std::string beside = context.folder + node.text();
-  const bool there = node.text()[0] != '/' && std::filesystem::exists(beside, ignored);
-  const std::string& path = there ? beside : node.text();
-  context.reads("endpoint picker", path);
-  const YamlNode document = load_yaml_file(path);
-  return std::make_shared<routing::PipelineSpec>(load_endpoint_picker(document, context.notes));
+  auto picker = std::make_shared<routing::PipelineSpec>(load_endpoint_picker(config, notes, role));
+  for (std::string& note : notes) {  // several pools may share a file
+    const auto told = std::find(context.notes.begin(), context.notes.end(), note);
+    if (told == context.notes.end()) context.notes.push_back(std::move(note));
+  }
+  return picker;
+}
+
+/// Requests wait before the pool that decodes, and a pool that only prefills takes what goes there.
+std::shared_ptr<const routing::PipelineSpec> without_flow(std::shared_ptr<const routing::PipelineSpec> picker) {
+  if (!picker || !picker->flow) return picker;
+  auto copy = std::make_shared<routing::PipelineSpec>(*picker);
+  copy->flow.reset();
+  return copy;
 }
 
 /// A policy of ours, or another product's as a pipeline.
@@ -80,31 +99,33 @@ PoolRouting load_pool_policy(const YamlNode& node, const PoolRouting& otherwise,
   for (const PolicyInfo& policy : policy_table()) names.push_back(policy.name);
   for (const routing::PolicyAlias& alias : routing::policy_aliases()) names.push_back(alias.name);
   const std::size_t chosen = node.choice(names);
-  if (chosen < policy_table().size()) return {load_policy(node, pools), nullptr};
+  if (chosen < policy_table().size()) return {load_policy(node, pools), nullptr, otherwise.signals, {}};
   const routing::PolicyAlias& alias = routing::policy_aliases()[chosen - policy_table().size()];
-  return {otherwise.policy, std::make_shared<routing::PipelineSpec>(alias.make())};
+  return {otherwise.policy, std::make_shared<routing::PipelineSpec>(alias.make()), otherwise.signals, {}};
 }
 
 /// `pool: {policy: X}` or an entry of `pools`; `otherwise` where it says neither.
-PoolRouting load_pool_routing(const YamlNode& node, const PoolRouting& otherwise, Pools pools,
-                              const LoadContext& context) {
+PoolRouting load_pool_routing(const YamlNode& node, const PoolRouting& otherwise, Pools pools) {
   MappingReader reader(node);
   const auto policy = reader.optional("policy");
   const auto config = reader.optional("config");
+  const auto signals = reader.optional("signals");
   reader.not_modelled_yet({"weights"});
   reader.finish();
   if (policy && config) {
     reader.fail_at_key("config", "stands beside \"policy\", and only one of them can decide");
   }
-  if (config) return {otherwise.policy, load_picker(*config, context)};
-  return policy ? load_pool_policy(*policy, otherwise, pools) : otherwise;
+  PoolRouting routing = policy ? load_pool_policy(*policy, otherwise, pools) : otherwise;
+  if (config) routing.config = *config;
+  if (signals) routing.signals = load_signals(*signals, otherwise.signals);
+  return routing;
 }
 
 }  // namespace
 
 RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools, const LoadContext& context) {
   RoutingEntry routing;
-  PoolRouting every{routing.gateway_policy, nullptr};
+  PoolRouting every{routing.gateway_policy, nullptr, {}, {}};
   MappingReader reader(node);
   if (const auto both = reader.optional("policy")) routing.gateway_policy = every.policy = load_policy(*both, pools);
   if (const auto gateway = reader.optional("gateway")) {
@@ -118,21 +139,26 @@ RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& po
                         "only the policy weighted reads weights, and the policy is " + routing.gateway_policy);
     }
   }
-  if (const auto pool = reader.optional("pool")) every = load_pool_routing(*pool, every, pools, context);
+  if (const auto signals = reader.optional("signals")) every.signals = load_signals(*signals, {});
+  if (const auto pool = reader.optional("pool")) every = load_pool_routing(*pool, every, pools);
   std::vector<PoolRouting> by_pool(pools.size(), every);
   if (const auto each = reader.optional("pools")) {
     MappingReader parts(*each);
     for (std::size_t i = 0; i < pools.size(); ++i) {
       const auto entry = parts.optional(pools[i].name);
-      if (entry) by_pool[i] = load_pool_routing(*entry, every, Pools(pools).subspan(i, 1), context);
+      if (entry) by_pool[i] = load_pool_routing(*entry, every, Pools(pools).subspan(i, 1));
     }
     parts.finish();
   }
-  reader.not_modelled_yet({"config", "signals", "flow_control"});
+  reader.not_modelled_yet({"config", "flow_control"});
   reader.finish();
-  for (const PoolRouting& pool : by_pool) {
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    PoolRouting& pool = by_pool[i];
+    if (pool.config) pool.picker = load_picker(*pool.config, pools[i].role, context);
+    if (pools[i].role == PoolRole::kPrefill) pool.picker = without_flow(pool.picker);
     routing.pool_policies.push_back(pool.policy);
     routing.pool_pickers.push_back(pool.picker);
+    routing.pool_signals.push_back(pool.signals);
   }
   return routing;
 }

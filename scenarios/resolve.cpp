@@ -165,8 +165,9 @@ void write_routing(YamlWriter& yaml, const Scenario& scenario) {
   yaml.open("pools");
   for (std::size_t i = 0; i < scenario.pools.size(); ++i) {
     const auto& picker = routing.pool_pickers[i];
-    yaml.value(scenario.pools[i].name, picker ? fmt::format("{{config: {}}}", endpoint_picker_text(*picker))
-                                              : fmt::format("{{policy: {}}}", routing.pool_policies[i]));
+    std::string text = picker ? "config: " + endpoint_picker_text(*picker) : "policy: " + routing.pool_policies[i];
+    if (routing.pool_signals[i] != SignalSpec()) text += ", signals: " + signals_text(routing.pool_signals[i]);
+    yaml.value(scenario.pools[i].name, "{" + text + "}");
   }
   yaml.close();
   yaml.close();

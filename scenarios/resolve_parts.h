@@ -17,6 +17,7 @@ enum class Resolve {
 void write_workload_entry(YamlWriter& yaml, const WorkloadEntry& entry, Resolve mode);
 const char* name(PoolRole role);
 void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode);
+std::string signals_text(const SignalSpec& signals);  ///< a mapping in one line
 void write_moves(YamlWriter& yaml, const Scenario& scenario);
 void write_figures(YamlWriter& yaml, const Accelerator& accelerator);
 void write_shape(YamlWriter& yaml, const TransformerShape& shape);

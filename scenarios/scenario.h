@@ -123,6 +123,7 @@ struct RoutingEntry {
   std::vector<std::string> pool_policies;  ///< by pool; default round-robin
   /// By pool: an endpoint picker that decides instead of the policy, or null.
   std::vector<std::shared_ptr<const routing::PipelineSpec>> pool_pickers;
+  std::vector<SignalSpec> pool_signals;  ///< by pool; default: everything is known at once
 };
 
 /// The evaluation score of the new pool's implementation, taken as a share of its samples, must be at least the

@@ -144,6 +144,7 @@ ReplicaUse use(const ReplicaReport& r, double replica_nanoseconds) {
 PoolSummary summarise_pool(PoolId id, const Report& report, const RunFacts& facts, SimTime measured) {
   PoolSummary pool;
   pool.facts = facts.pools[id.value];
+  if (!report.flows.empty()) pool.flow = report.flows[id.value];
   pool.group = group(pool.facts.name, report.of_pool(id), measured);
 
   const double whole_run = report.first_arrival == kNever ? 0 : static_cast<double>(report.end - report.first_arrival);

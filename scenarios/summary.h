@@ -127,6 +127,7 @@ struct PoolSummary {
   std::optional<Dollars> per_million_output_tokens;  ///< in the unit of the pool's model
   ReplicaUse use;                                    ///< all replicas together; maxima are those of the fullest replica
   std::vector<ReplicaUse> replicas;
+  FlowReport flow;  ///< of the queue before it; the whole run
 };
 
 /// A sentence for the reader. A warning says that a figure must not be taken at face value.

@@ -205,6 +205,19 @@ Json native(const PoolSummary& pool) {
   return json;
 }
 
+Json flow_json(const FlowReport& flow) {
+  Json mean;
+  if (flow.dispatched > 0) mean = seconds(flow.wait) / static_cast<double>(flow.dispatched);
+  return {{"queued", flow.came},
+          {"dispatched", flow.dispatched},
+          {"found_full", flow.found_full},
+          {"expired", flow.expired},
+          {"given_up", flow.given_up},
+          {"max_length", flow.longest},
+          {"mean_wait_s", mean},
+          {"max_wait_s", seconds(flow.longest_wait)}};
+}
+
 Json pool_json(const PoolSummary& pool) {
   Json json = {{"name", pool.facts.name},
                {"model", pool.facts.model},
@@ -219,6 +232,7 @@ Json pool_json(const PoolSummary& pool) {
   json["use"] = use_json(pool.use);
   json["by_replica"] = Json::array();
   for (const ReplicaUse& replica : pool.replicas) json["by_replica"].push_back(use_json(replica));
+  if (pool.flow.on) json["flow_control"] = flow_json(pool.flow);
   return json;
 }
 

@@ -108,6 +108,25 @@ std::string host_hits(const Summary& s) {
                      plural(s.host_loads, "load"), human_seconds(s.mean_host_load_s.value_or(0)));
 }
 
+/// What became of requests in the queue before a pool.
+std::string flow_control(const PoolSummary& pool) {
+  const FlowReport& flow = pool.flow;
+  std::string text = fmt::format("Pool {}: its flow control held up to {}", pool.facts.name,
+                                 plural(static_cast<std::uint64_t>(flow.longest), "request"));
+  if (flow.dispatched > 0) {
+    const auto count = static_cast<double>(flow.dispatched);
+    text += fmt::format("; those let go waited {} on average and {} at most",
+                        human_seconds(to_seconds(flow.wait).value / count),
+                        human_seconds(to_seconds(flow.longest_wait).value));
+  }
+  const std::pair<std::uint64_t, const char*> ends[] = {
+      {flow.expired, "expired"}, {flow.found_full, "found it full"}, {flow.given_up, "were given up"}};
+  for (const auto& [count, what] : ends) {
+    if (count > 0) text += fmt::format("; {} {}", human_count(count), what);
+  }
+  return text + ".";
+}
+
 void add_notes(const Summary& s, std::vector<Note>& notes) {
   const auto note = [&](std::string text) { notes.push_back({false, std::move(text)}); };
   const std::uint64_t completed = s.total.outcomes.count(Outcome::kCompleted);
@@ -156,6 +175,9 @@ void add_notes(const Summary& s, std::vector<Note>& notes) {
   }
   if (s.truncated_requests > 0) {
     note(fmt::format("{} longer than the limits and cut to them.", was(s.truncated_requests, "request")));
+  }
+  for (const PoolSummary& pool : s.pools) {
+    if (pool.flow.on) note(flow_control(pool));
   }
   note(prefixes(s));
   if (s.host_loads > 0) note(host_hits(s));

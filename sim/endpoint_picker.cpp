@@ -21,43 +21,81 @@ routing::PrefixIndex::Options tuned(routing::PrefixIndex::Options options, const
 }  // namespace
 
 EndpointPicker::EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals,
-                               std::int64_t blocks, std::uint64_t seed)
+                               const SeenSignals* seen, SimTime prefix_delay, std::int64_t blocks, std::uint64_t seed)
     : pool_(pool.name),
+      prefill_(spec.prefill),
       signals_(signals),
+      seen_(seen),
+      prefix_delay_(prefix_delay),
       pipeline_(spec, seed, "pool/" + pool.name),
       index_(tuned(routing::prefix_options(spec), pool, blocks), static_cast<std::size_t>(pool.replicas)) {
   endpoints_.reset(static_cast<std::size_t>(pool.replicas));
+  changed_.assign(endpoints_.size(), 0);
+  kv_until_.assign(endpoints_.size(), kNever);
+  for (std::uint32_t r = 0; r < endpoints_.size(); ++r) changing(r);
+  if (pool.role != PoolRole::kBoth) {
+    const char* role = pool.role == PoolRole::kDecode ? "decode" : "prefill";
+    endpoints_.labels.assign(endpoints_.size(), {{"llm-d.ai/role", role}});
+  }
   pipeline_.bind(endpoints_);
 }
 
-/// Fills in what the router sees now. Metrics are read from the replicas themselves, so they are never old.
-void EndpointPicker::observe(const RequestRecord& request, const Content& content) {
-  for (std::uint32_t r = 0; r < endpoints_.size(); ++r) {
-    endpoints_.waiting[r] = signals_.waiting(r);
-    endpoints_.running[r] = signals_.running(r);
-    endpoints_.kv_usage[r] = signals_.kv_usage(r);
+/// Fills in what the router knows of the replicas now.
+void EndpointPicker::observe_metrics(SimTime now) {
+  if (seen_ != nullptr) {
+    std::fill(endpoints_.metric_age_ms.begin(), endpoints_.metric_age_ms.end(), seen_->age_ms());
+    if (seen_->version() != version_) {
+      version_ = seen_->version();
+      for (std::uint32_t r = 0; r < endpoints_.size(); ++r) changing(r);
+    } else if (!seen_->any_instant()) {
+      return;
+    }
+  }
+  for (const std::uint32_t r : to_read_) read(r);
+  to_read_.clear();
+  for (std::uint32_t r = 0; r < kv_until_.size(); ++r) {
+    if (kv_until_[r] < now) read_kv(r);
+  }
+}
+
+void EndpointPicker::read(std::uint32_t replica) {
+  changed_[replica] = 0;
+  endpoints_.waiting[replica] = signals_.waiting(replica);
+  endpoints_.running[replica] = signals_.running(replica);
+  read_kv(replica);
+}
+
+void EndpointPicker::read_kv(std::uint32_t replica) {
+  endpoints_.kv_usage[replica] = signals_.kv_usage(replica);
+  kv_until_[replica] = signals_.kv_usage_until(replica);
+}
+
+void EndpointPicker::observe_prompt(const RequestRecord& request, const Content& content, SimTime now) {
+  for (; !sent_.empty() && sent_.front().known <= now; sent_.pop_front()) {
+    index_.add(sent_.front().replica, sent_.front().blocks);
   }
   index_.look_up(content, request.prompt_tokens, endpoints_.prefix);
-  for (std::size_t r = 0; r < endpoints_.size(); ++r) {
+  std::fill(endpoints_.uncached_tokens.begin(), endpoints_.uncached_tokens.end(), request.prompt_tokens);
+  for (const std::uint32_t r : index_.found()) {
     const routing::PrefixMatch& match = endpoints_.prefix[r];
-    endpoints_.uncached_tokens[r] = request.prompt_tokens - match.match_blocks * match.block_size_tokens;
+    endpoints_.uncached_tokens[r] -= match.match_blocks * match.block_size_tokens;
   }
 }
 
 std::optional<std::uint32_t> EndpointPicker::choose(const RequestRecord& request, const Content& content,
-                                                    std::span<const std::uint32_t> open) {
-  observe(request, content);
+                                                    std::span<const std::uint32_t> open, SimTime now) {
+  observe_metrics(now);
+  observe_prompt(request, content, now);
   routing::RequestView view{request.prompt_tokens, request.output_target, request.model.value, request.priority};
   // Sources number their sessions by themselves.
   if (request.session != UINT64_MAX) view.session = content_id(request.source.value, request.session);
-  if (log_ != nullptr && log_->wants(request)) return logged_choice(request, view, open);
+  if (log_ != nullptr && log_->wants(request)) return logged_choice(view, open, now);
   return pipeline_.decide(view, endpoints_, open).endpoint;
 }
 
-std::optional<std::uint32_t> EndpointPicker::logged_choice(const RequestRecord& request,
-                                                           const routing::RequestView& view,
-                                                           std::span<const std::uint32_t> open) {
-  DecisionLog::PipelineChoice choice{request.at.sent, pool_id_, endpoints_, {}, UINT32_MAX};
+std::optional<std::uint32_t> EndpointPicker::logged_choice(const routing::RequestView& view,
+                                                           std::span<const std::uint32_t> open, SimTime now) {
+  DecisionLog::PipelineChoice choice{now, pool_id_, endpoints_, {}, UINT32_MAX};
   pipeline_.trace(&choice.trace);
   const auto chosen = pipeline_.decide(view, endpoints_, open).endpoint;
   pipeline_.trace(nullptr);
@@ -71,8 +109,22 @@ void EndpointPicker::watch(DecisionLog* log, PoolId pool) {
   pool_id_ = pool;
 }
 
-void EndpointPicker::added(std::uint32_t replica, RequestId id) {
-  index_.add(replica);
+bool EndpointPicker::prefills_elsewhere(const RequestRecord& request, std::uint32_t chosen) const {
+  return !prefill_ || (request.prompt_tokens >= prefill_->prompt_tokens &&
+                       endpoints_.uncached_tokens[chosen] >= prefill_->uncached_tokens);
+}
+
+double EndpointPicker::saturation(std::span<const std::uint32_t> open, SimTime now) {
+  observe_metrics(now);
+  return pipeline_.saturation(endpoints_, open);
+}
+
+void EndpointPicker::added(std::uint32_t replica, RequestId id, SimTime now) {
+  if (prefix_delay_ == 0) {
+    index_.add(replica, index_.present());
+  } else {
+    sent_.push_back({later(now, prefix_delay_), replica, {index_.present().begin(), index_.present().end()}});
+  }
   if (tokens_.size() <= id.value) tokens_.resize(id.value + 1);
   tokens_[id.value] = endpoints_.uncached_tokens[replica];
   ++endpoints_.in_flight_requests[replica];

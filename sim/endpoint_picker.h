@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,25 +13,38 @@
 #include "sim/policies/policy.h"
 #include "sim/request.h"
 #include "sim/routing/pipeline.h"
+#include "sim/seen_signals.h"
 #include "sim/spec.h"
 
 namespace poolcast {
 
 /// The endpoint picker of a pool: what it knows of the pool's replicas, and the pipeline that decides.
 ///
-/// Waiting and running requests and the use of the KV cache are those of this instant. In flight is what it sent and
-/// has not seen end: requests, and the tokens of their prompts that it did not believe to be cached.
+/// Waiting and running requests and the use of the KV cache are what the router knows of them. In flight is what it
+/// sent and has not seen end: requests, and the tokens of their prompts that it did not believe to be cached.
 class EndpointPicker {
  public:
-  /// `signals` are those of the pool's replicas and outlive the picker; `blocks` of KV memory are usable on each.
-  EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals, std::int64_t blocks,
-                 std::uint64_t seed);
+  /// `signals` are those of the pool's replicas as its router knows them and outlive the picker; `seen` are the same
+  /// where they are not always those of the instant, else null. A prompt that was sent to a replica counts as lying
+  /// there after `prefix_delay`. `blocks` of KV memory are usable on each.
+  EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals,
+                 const SeenSignals* seen, SimTime prefix_delay, std::int64_t blocks, std::uint64_t seed);
 
   /// A replica among `open` (indices within the pool), or none that the filters leave.
   std::optional<std::uint32_t> choose(const RequestRecord& request, const Content& content,
-                                      std::span<const std::uint32_t> open);
+                                      std::span<const std::uint32_t> open, SimTime now);
+  /// How full the replicas `open` are by the detector of flow control.
+  double saturation(std::span<const std::uint32_t> open, SimTime now);
+  /// The engines of a replica are about to change.
+  void changing(std::uint32_t replica) {
+    if (changed_[replica] != 0) return;
+    changed_[replica] = 1;
+    to_read_.push_back(replica);
+  }
+  /// Whether the prompt of the request that was chosen for last is computed elsewhere, by the pipeline's decider.
+  bool prefills_elsewhere(const RequestRecord& request, std::uint32_t chosen) const;
   /// What was chosen last goes there as `id`.
-  void added(std::uint32_t replica, RequestId id);
+  void added(std::uint32_t replica, RequestId id, SimTime now);
   void removed(std::uint32_t replica, RequestId id);
   /// Writes down the choice for the request that the log wants; null: none. The log outlives this.
   void watch(DecisionLog* log, PoolId pool);
@@ -38,18 +52,37 @@ class EndpointPicker {
   void tell_faults(std::vector<std::string>& notes) const;
 
  private:
-  void observe(const RequestRecord& request, const Content& content);
-  std::optional<std::uint32_t> logged_choice(const RequestRecord& request, const routing::RequestView& view,
-                                             std::span<const std::uint32_t> open);
+  /// A prompt on its way into the index.
+  struct Sent {
+    SimTime known;
+    std::uint32_t replica;
+    std::vector<std::uint64_t> blocks;
+  };
+
+  std::optional<std::uint32_t> logged_choice(const routing::RequestView& view, std::span<const std::uint32_t> open,
+                                             SimTime now);
+  void observe_metrics(SimTime now);
+  void read(std::uint32_t replica);
+  void read_kv(std::uint32_t replica);
+  void observe_prompt(const RequestRecord& request, const Content& content, SimTime now);
 
   std::string pool_;  ///< its name
+  std::optional<routing::PrefillRule> prefill_;
   const Signals& signals_;
+  const SeenSignals* seen_;
+  std::uint64_t version_ = UINT64_MAX;  ///< of what is seen, in the columns
+  SimTime prefix_delay_;
+  std::deque<Sent> sent_;
   routing::Pipeline pipeline_;
   routing::PrefixIndex index_;
   routing::Endpoints endpoints_;
   DecisionLog* log_ = nullptr;
   PoolId pool_id_;
-  std::vector<std::int64_t> tokens_;  ///< by RequestId: counted as in flight
+  // A column is read anew where an engine changed since, or its KV use by the steps that it had planned.
+  std::vector<std::uint8_t> changed_;   ///< by replica
+  std::vector<std::uint32_t> to_read_;  ///< those that changed
+  std::vector<SimTime> kv_until_;       ///< by replica
+  std::vector<std::int64_t> tokens_;    ///< by RequestId: counted as in flight
 };
 
 }  // namespace poolcast

@@ -53,7 +53,7 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
       gaps_(gap_tables(spec_, meter_)),
       replicas_(make_replicas(spec_, table_, gaps_)),
       clients_(spec_.sources.begin(), spec_.sources.end()),
-      events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size() + 3),
+      events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size() + 3 + spec_.pools.size()),
       moves_(spec_, table_),
       router_(spec_, replicas_, moves_),
       network_(spec_.topology),
@@ -72,19 +72,22 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
   }
   for (const auto& replica : replicas_) replica->watch(spec_.log);
   connect_hosts();
+  make_flows();
   for (std::uint32_t s = 0; s < clients_.size(); ++s) schedule_source(s);
   schedule_moves();
 }
 
 /// The main loop. Every source of events owns one slot of the queue, and an event says which slot is due, when, and in
 /// which phase of that instant. Handling it changes replicas, requests and the events of other slots. The run is over
-/// when nothing but a move of no traffic is due any more and no replica holds a request that it can never serve.
+/// when nothing is due any more but what only waits for others (a move of no traffic, a queue before a pool that is
+/// stuck) and no replica holds a request that it can never serve.
 Report Engine::run() {
   do {
-    while (!events_.empty() && !events_.only(move_slot())) {
+    while (!events_.empty() && !only_waits()) {
       const EventQueue::Event event = events_.top();
       now_ = event.time;
       if (now_ == kNever) throw std::range_error(kClockEnds);
+      settled_ = event.phase == Phase::kStepEnd ? std::max(settled_, now_ - 1) : now_;
       handle(event);
       if ((++events_handled_ & 0x3ffff) == 0) tell_progress();
     }
@@ -100,13 +103,16 @@ void Engine::handle(const EventQueue::Event& event) {
       return deadline(event.slot - deadline_slot(0));
     case Phase::kTransfer:
       return event.slot == host_slot() ? land_host_loads() : land_transfers();
+    case Phase::kDispatch:
+      return dispatch(PoolId(event.slot - flow_slot(PoolId(0u))));
     case Phase::kArrival:
       return arrive(event.slot - source_slot(0));
     case Phase::kMove:
       moves_.decide(now_);
       return schedule_moves();
     case Phase::kStepStart:
-      replicas_[event.slot]->start_step(now_, events_);
+      last_start_ = now_;
+      change(event.slot).start_step(now_, events_);
       if (!replicas_[event.slot]->loads().empty()) start_transfers(event.slot);
       return;
   }
@@ -140,28 +146,19 @@ void Engine::send(Arrival& arrival, SourceId source) {
   clients_[source.value].sent();
 
   if (!fit_to_contract(id)) return refuse(id, Reason::kContextLimit);
-  const Router::Choice choice = router_.route(r, table_.content(id), now_);
+  Router::Choice choice = router_.choose_pool(r, now_);
   if (choice.turn.move != UINT32_MAX) moves_.sent(id, choice.turn);
   if (choice.refused != Reason::kNone) return refuse(id, choice.refused);
-  r.pool = choice.pool;
-  r.replica = choice.replica;
-  r.at.routed = r.at.queued = now_;
-
   SchedulerState& s = table_.state(id);
   s.prompt_tokens = r.prompt_tokens;
   s.end_tokens = r.prompt_tokens + r.output_target;
   s.priority = r.priority;
-  s.arrival = now_;
   s.rank = meter_.offered();
   s.group = static_cast<std::uint16_t>(r.measured ? r.cls.value : spec_.classes.size());
-  if (clients_[source.value].source().has_prefix_data()) {
-    r.ideal_tokens = ideal_[r.model.value].request(table_.content(id), r.prompt_tokens, r.output_target);
-  }
-  router_.added(choice.pool, choice.replica, id);
-  if (choice.prefill_replica.valid()) {
-    hand_out_prompt(id, choice);
-  } else {
-    replicas_[choice.replica.value]->enqueue(id, now_, events_);
+  if (!flows_.empty() && flows_[choice.pool.value].queue) {
+    if (!hold(id, choice.pool)) return refuse(id, Reason::kFlowQueueFull);
+  } else if (!place(id, choice)) {
+    return refuse(id, choice.refused);
   }
 
   const ClassId cls_id = table_.record(id).cls;
@@ -173,6 +170,27 @@ void Engine::send(Arrival& arrival, SourceId source) {
     deadlines_[queue].add(id, now_);
     schedule_deadline(queue);
   }
+}
+
+/// Gives a request to a replica of the pool that was chosen; false, with the reason in `choice`, when none takes it.
+bool Engine::place(RequestId id, Router::Choice& choice) {
+  router_.choose_replica(table_.record(id), table_.content(id), now_, choice);
+  if (choice.refused != Reason::kNone) return false;
+  RequestRecord& r = table_.record(id);
+  r.pool = choice.pool;
+  r.replica = choice.replica;
+  r.at.routed = r.at.queued = now_;
+  table_.state(id).arrival = now_;
+  if (clients_[r.source.value].source().has_prefix_data()) {
+    r.ideal_tokens = ideal_[r.model.value].request(table_.content(id), r.prompt_tokens, r.output_target);
+  }
+  router_.added(choice.pool, choice.replica, id);
+  if (choice.prefill_replica.valid()) {
+    hand_out_prompt(id, choice);
+  } else {
+    change(choice.replica.value).enqueue(id, now_, events_);
+  }
+  return true;
 }
 
 /// Cuts a request to its contract where that is allowed; false when it is too long.
@@ -221,12 +239,13 @@ void Engine::miss_deadline(RequestId id, bool patience) {
   if (patience && r.at.first_token != kNever) return;
   r.outcome = patience ? Outcome::kCancelled : Outcome::kTimedOut;
   r.reason = patience ? Reason::kPatience : Reason::kTimeout;
+  if (waits_in_flow(id)) return leave_flow(id, r.outcome, r.reason);
   const RequestId leg = partner(id);
   if (leg.valid() && table_.state(leg).standing != Standing::kHanded) {  // still on the replica that prefills
-    if (replicas_[r.prefill_replica.value]->abort(leg, now_, events_)) prompt_left(leg);
+    if (change(r.prefill_replica.value).abort(leg, now_, events_)) prompt_left(leg);
     return;
   }
-  if (replicas_[r.replica.value]->abort(id, now_, events_)) leave(id);
+  if (change(r.replica.value).abort(id, now_, events_)) leave(id);
 }
 
 void Engine::schedule_deadline(std::uint32_t queue) {
@@ -241,7 +260,7 @@ void Engine::schedule_deadline(std::uint32_t queue) {
 // ---------------------------------------------------------------- ends
 
 void Engine::end_step(std::uint32_t replica) {
-  Replica& r = *replicas_[replica];
+  Replica& r = change(replica);
   for (const RequestId id : r.end_step(now_, events_)) {
     if (is_leg(id)) {
       prompt_left(id);
@@ -257,10 +276,11 @@ void Engine::end_step(std::uint32_t replica) {
 void Engine::leave(RequestId id) {
   const RequestRecord& r = table_.record(id);
   router_.removed(r.pool, r.replica, id);
+  wake(r.pool);
   if (const RequestId leg = partner(id); leg.valid()) {  // its prompt still lies where it was computed
     if (network_.cancel(id.value, now_)) transfer_time_ += now_;
     schedule_network();
-    replicas_[r.prefill_replica.value]->release_handed(leg, now_, events_);
+    change(r.prefill_replica.value).release_handed(leg, now_, events_);
     drop_leg(leg);
   }
   if (r.outcome != Outcome::kCompleted) drop_host_load(id);
@@ -312,10 +332,10 @@ void Engine::give_up(Replica& replica) {
 /// Nothing is due, but requests may still wait on replicas that can schedule nothing.
 bool Engine::give_up_on_the_stuck() {
   bool any = false;
-  for (const auto& replica : replicas_) {
-    if (replica->running() + replica->waiting() == 0) continue;
+  for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
+    if (replicas_[r]->running() + replicas_[r]->waiting() == 0) continue;
     any = true;
-    give_up(*replica);
+    give_up(change(r));
   }
   return any;
 }
@@ -354,6 +374,7 @@ Report Engine::report() {
   report.ideal_prefix_hits = ideal_hits_;
   report.moves = moves_.take(now_);
   router_.tell_faults(report.notes);
+  for (const Flow& flow : flows_) report.flows.push_back(flow.queue ? flow.queue->report() : FlowReport());
   laws_.run_ended(report, meter_.offered());
   return report;
 }

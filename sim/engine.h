@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "sim/client.h"
 #include "sim/deadlines.h"
 #include "sim/event_queue.h"
+#include "sim/flow_queue.h"
 #include "sim/ideal_cache.h"
 #include "sim/laws.h"
 #include "sim/meter.h"
@@ -21,7 +23,7 @@
 namespace poolcast {
 
 /// The state of one run. Event slots: replicas, then sources, then two deadline queues per class, then the networks,
-/// then the moves of traffic.
+/// then the moves of traffic, then the queues of flow control by pool.
 ///
 /// Where prefill and decode are apart, a request has a leg: a request of its own in the table, with one token to
 /// produce, that computes the prompt on one replica. When it is done the request itself goes to the replica that
@@ -38,6 +40,23 @@ class Engine {
   void arrive(std::uint32_t source);
   void send(Arrival& arrival, SourceId source);
   bool fit_to_contract(RequestId id);
+  void make_flows();
+  bool place(RequestId id, Router::Choice& choice);
+  /// A replica that is about to change.
+  Replica& change(std::uint32_t replica) {
+    if (watched_) note_change(replica);
+    return *replicas_[replica];
+  }
+  void note_change(std::uint32_t replica);
+  SimTime first_token_limit(ClassId cls) const;
+  bool hold(RequestId id, PoolId pool);
+  void dispatch(PoolId pool);
+  void wake(PoolId pool);
+  void schedule_flow(PoolId pool, SimTime at);
+  bool only_waits() const;
+  bool holds_requests(PoolId pool) const;
+  void leave_flow(RequestId id, Outcome outcome, Reason reason);
+  bool waits_in_flow(RequestId id) const;
   void hand_out_prompt(RequestId id, const Router::Choice& choice);
   void prompt_left(RequestId leg);
   void drop_leg(RequestId leg);
@@ -73,6 +92,7 @@ class Engine {
   std::uint32_t network_slot() const { return deadline_slot(static_cast<std::uint32_t>(deadlines_.size())); }
   std::uint32_t host_slot() const { return network_slot() + 1; }
   std::uint32_t move_slot() const { return host_slot() + 1; }
+  std::uint32_t flow_slot(PoolId pool) const { return move_slot() + 1 + pool.value; }
   Report report();
 
   SimulationSpec spec_;
@@ -90,6 +110,16 @@ class Engine {
   Router router_;
   std::vector<std::int64_t> context_;  ///< by ModelId: prompt plus output that contract and pools allow
   SimTime now_ = 0;
+  SimTime settled_ = -1;         ///< the last instant of which all steps that end there have ended
+  SimTime last_start_ = kNever;  ///< the last instant at which a step started
+  struct Flow {
+    std::optional<FlowQueue> queue;  ///< none: the pool has no flow control
+    bool by_steps = false;           ///< a step can make a request go that waits
+    SimTime due = kNever;            ///< of its event
+  };
+  std::vector<Flow> flows_;      ///< by PoolId; empty: no pool has flow control
+  std::vector<PoolId> pool_of_;  ///< by ReplicaId, where `watched_`
+  bool watched_ = false;         ///< somebody wants to know before a replica changes
   std::uint64_t events_handled_ = 0;
   std::uint64_t truncated_ = 0;
   Network network_;

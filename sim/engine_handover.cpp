@@ -24,7 +24,7 @@ void Engine::hand_out_prompt(RequestId id, const Router::Choice& choice) {
   table_.state(id).remote = static_cast<std::int32_t>(s.prompt_tokens);
   table_.content(leg) = table_.content(id);
   router_.added(r.pool, r.replica, leg);
-  replicas_[r.replica.value]->enqueue(leg, now_, events_);
+  change(r.replica.value).enqueue(leg, now_, events_);
 }
 
 /// The leg of a request has left its replica: with its prompt done, unless the request was given up meanwhile.
@@ -41,7 +41,7 @@ void Engine::prompt_left(RequestId leg) {
     return leave(id);
   }
   r.at.prefilled = now_;
-  replicas_[r.replica.value]->enqueue(id, now_, events_);
+  change(r.replica.value).enqueue(id, now_, events_);
 }
 
 void Engine::drop_leg(RequestId leg) {
@@ -79,9 +79,9 @@ void Engine::land_transfers() {
     r.at.transferred = now_;
     transfer_time_ += now_;
     const RequestId leg = partner(id);
-    replicas_[r.prefill_replica.value]->release_handed(leg, now_, events_);
+    change(r.prefill_replica.value).release_handed(leg, now_, events_);
     drop_leg(leg);
-    replicas_[r.replica.value]->loaded(id, now_, events_);
+    change(r.replica.value).loaded(id, now_, events_);
   }
   schedule_network();
 }

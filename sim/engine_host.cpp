@@ -30,7 +30,7 @@ void Engine::land_host_loads() {
   for (const std::uint64_t slot : host_network_.arrived(now_)) {
     const RequestId id(static_cast<std::uint32_t>(slot));
     host_load_time_ += now_;
-    replicas_[table_.record(id).replica.value]->loaded(id, now_, events_);
+    change(table_.record(id).replica.value).loaded(id, now_, events_);
   }
   schedule_host_network();
 }

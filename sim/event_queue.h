@@ -15,6 +15,7 @@ enum class Phase : std::uint8_t {
   kDeadline,   ///< a token that comes exactly at a deadline is in time
   kTransfer,   ///< KV that comes exactly at a step boundary, like …
   kMove,       ///< a share of traffic changes before the requests of that instant are routed
+  kDispatch,   ///< what waits at the gateway goes before what comes anew, and is in time exactly when it would expire
   kArrival,    ///< … a request that comes exactly at a step boundary …
   kStepStart,  ///< … can still be scheduled by the step that starts there
 };
@@ -37,10 +38,9 @@ class EventQueue {
   explicit EventQueue(std::size_t slots) : position_(slots, kAbsent) { heap_.reserve(slots); }
 
   bool empty() const { return heap_.empty(); }
+  std::size_t size() const { return heap_.size(); }
   Event top() const { return {heap_[0].time, static_cast<Phase>(heap_[0].order >> 32), slot_of(heap_[0])}; }
   bool pending(std::uint32_t slot) const { return position_[slot] != kAbsent; }
-  /// Whether no slot but this one has an event.
-  bool only(std::uint32_t slot) const { return heap_.size() == 1 && pending(slot); }
 
   /// Sets the event of a slot, whether or not it had one.
   void set(std::uint32_t slot, SimTime time, Phase phase);

@@ -12,7 +12,8 @@ const char* name(Outcome outcome) {
 const char* name(Reason reason) {
   static constexpr const char* kNames[kReasons] = {"none",       "context_limit",    "kv_capacity", "token_budget",
                                                    "queue_full", "no_eligible_pool", "timeout",     "patience",
-                                                   "stalled",    "queue_timeout",    "saturated"};
+                                                   "stalled",    "queue_timeout",    "saturated",   "flow_queue_full",
+                                                   "flow_expired"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

@@ -48,6 +48,11 @@ class Replica {
     (void)now;
     return 0;
   }
+  /// The last instant at which that is what it is at `now`, if nothing but planned steps happens meanwhile.
+  virtual SimTime kv_usage_until(SimTime now) const {
+    (void)now;
+    return kNever;
+  }
   /// Whether it takes no more requests (PoolSpec::max_pending_requests).
   virtual bool full() const = 0;
   /// Preemptions since a request last left: the sign of a livelock.

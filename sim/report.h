@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/cell.h"
+#include "sim/flow_spec.h"
 #include "sim/ids.h"
 #include "sim/move_report.h"
 #include "sim/prefix_stats.h"
@@ -82,6 +83,7 @@ struct Report {
   std::vector<Window> windows;           ///< equal stretches from the first arrival to the end
   bool stationary = true;
   double backlog_growth_per_s = 0;  ///< requests in system gained per second over the second half of the arrivals
+  std::vector<FlowReport> flows;    ///< by PoolId
   std::vector<MoveReport> moves;    ///< by the order of SimulationSpec::moves
   std::vector<std::string> notes;   ///< sentences for the reader, in a fixed order
 

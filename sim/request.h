@@ -25,8 +25,10 @@ enum class Reason : std::uint8_t {
   kStalled,         ///< its replica made no progress any more
   kQueueTimeout,    ///< the engine's own queue refused it after too long a wait (Triton's queue policy)
   kSaturated,       ///< the filters of the pool's endpoint picker left no replica
+  kFlowQueueFull,   ///< the queue of flow control before its pool, or its priority's part of it, was full
+  kFlowExpired,     ///< it waited there for longer than its time to live
 };
-inline constexpr int kReasons = 11;
+inline constexpr int kReasons = 13;
 
 const char* name(Outcome outcome);
 const char* name(Reason reason);

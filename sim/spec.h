@@ -13,6 +13,7 @@
 #include "sim/metric.h"
 #include "sim/move_spec.h"
 #include "sim/schedulers/engine_args.h"
+#include "sim/signal_spec.h"
 #include "sim/source.h"
 #include "sim/time.h"
 
@@ -69,6 +70,7 @@ struct PolicySpec {
   std::string name = "round-robin";
   std::vector<double> weights;
   std::shared_ptr<const routing::PipelineSpec> pipeline{};  ///< of a pool: decides instead of the policy; complete
+  SignalSpec signals{};                                     ///< of a pool: when its metrics are known
 };
 
 class StepExecutor;

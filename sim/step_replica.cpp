@@ -39,6 +39,12 @@ double StepReplica::kv_usage(SimTime now) const {
   return static_cast<double>(used) / static_cast<double>(usable);
 }
 
+SimTime StepReplica::kv_usage_until(SimTime now) const {
+  if (steps_in_flight_ <= 1) return kNever;
+  const std::int64_t begun = begun_by(now);
+  return begun == steps_in_flight_ ? kNever : step_end(composition_.steps + begun) - (ahead_ ? 1 : 0);
+}
+
 bool StepReplica::full() const {
   const std::int64_t limit = pool_.max_pending_requests;
   if (waiting() != limit) return waiting() > limit;

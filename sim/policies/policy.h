@@ -14,6 +14,11 @@ class Signals {
   virtual std::int64_t waiting(std::uint32_t index) const = 0;
   virtual std::int64_t running(std::uint32_t index) const = 0;
   virtual double kv_usage(std::uint32_t index) const = 0;  ///< share of the KV memory in use, the mean over its engines
+  /// The last instant at which that is the same, if nothing happens to its engines but the steps that are planned.
+  virtual std::int64_t kv_usage_until(std::uint32_t index) const {
+    (void)index;
+    return INT64_MIN;
+  }
 };
 
 /// What a policy may look at: candidates by index (pools at the gateway, the replicas of one pool below it).

@@ -8,6 +8,24 @@ void add_handlers(std::vector<PluginInfo>& table) {
   constexpr auto kInteger = ParameterKind::kInteger;
   table.push_back({"single-profile-handler", "handler", "llm-d", "runs the one profile", {}, nullptr});
   table.push_back(
+      {"disagg-profile-handler",
+       "handler",
+       "llm-d",
+       "one profile chooses the replica that decodes, in pools of that role, and where the decider says so another one "
+       "the replica that computes the prompt",
+       {{"profiles", ParameterKind::kAny, "", "", "{decode: NAME, prefill: NAME}; the default names are the keys"},
+        {"deciders", ParameterKind::kAny, "", "", "{prefill: NAME of a decider}; none: every prompt"}},
+       nullptr});
+  table.push_back({"always-disagg-pd-decider", "decider", "llm-d", "every prompt is computed elsewhere", {}, nullptr});
+  table.push_back(
+      {"prefix-based-pd-decider",
+       "decider",
+       "llm-d",
+       "a prompt is computed elsewhere when it is long enough and enough of it is not cached where it will be decoded",
+       {{"nonCachedTokens", kInteger, "0", "[0, inf)", "tokens that are not cached, at least"},
+        {"promptTokens", kInteger, "0", "[0, inf)", "tokens of the prompt, at least"}},
+       nullptr});
+  table.push_back(
       {"approx-prefix-cache-producer",
        "producer",
        "llm-d",

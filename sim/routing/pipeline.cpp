@@ -67,7 +67,10 @@ void complete_pipeline(PipelineSpec& spec) {
     const auto place = static_cast<std::size_t>(listed - spec.plugins.begin());
     spec.refs->push_back({listed != spec.plugins.end() ? place : add_plugin(spec, "max-score-picker"), 1});
   }
-  for (const char* type : {"single-profile-handler", kPrefixProducer, kLoadProducer}) {
+  const bool handled = std::any_of(spec.plugins.begin(), spec.plugins.end(),
+                                   [](const PluginSpec& p) { return info_of(p).is("handler"); });
+  if (!handled) add_plugin(spec, "single-profile-handler");
+  for (const char* type : {kPrefixProducer, kLoadProducer}) {
     if (!has_type(spec, type)) add_plugin(spec, type);
   }
 }
@@ -88,10 +91,10 @@ PrefixIndex::Options prefix_options(const PipelineSpec& spec) {
 
 Pipeline::Pipeline(const PipelineSpec& spec, std::uint64_t seed, const std::string& stream)
     : profile_(RandomStream(seed, stream + "/order")) {
-  std::map<std::size_t, Plugin*> made;  // only what the profile runs
-  for (const PipelineSpec::Ref& ref : *spec.refs) {
-    const PluginSpec& plugin = spec.plugins[ref.plugin];
-    Plugin*& place = made[ref.plugin];
+  std::map<std::size_t, Plugin*> made;  // only what the profile runs, and the detector
+  const auto make = [&](std::size_t index) -> Plugin& {
+    const PluginSpec& plugin = spec.plugins[index];
+    Plugin*& place = made[index];
     if (place == nullptr) {
       const BuildContext context{RandomStream(seed, stream + "/" + plugin.name), producer_name(spec, kPrefixProducer),
                                  producer_name(spec, kLoadProducer)};
@@ -99,8 +102,14 @@ Pipeline::Pipeline(const PipelineSpec& spec, std::uint64_t seed, const std::stri
       names_.push_back(plugin.name);
       place = plugins_.back().get();
     }
-    profile_.add(*place, ref.weight, plugin.name);
-  }
+    return *place;
+  };
+  for (const PipelineSpec::Ref& ref : *spec.refs) profile_.add(make(ref.plugin), ref.weight, spec.plugins[ref.plugin].name);
+  if (spec.flow) detector_ = &dynamic_cast<Detector&>(make(spec.flow->detector));
+}
+
+double Pipeline::saturation(const Endpoints& endpoints, std::span<const std::uint32_t> open) {
+  return detector_ == nullptr ? 0 : detector_->saturation(endpoints, open);
 }
 
 std::vector<std::pair<std::string, ScriptFaults>> Pipeline::script_faults() const {

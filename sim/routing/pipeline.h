@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/flow_spec.h"
 #include "sim/routing/parameters.h"
 #include "sim/routing/plugin.h"
 #include "sim/routing/prefix_index.h"
@@ -23,15 +24,25 @@ struct PluginSpec {
   Value parameters;
 };
 
-/// What an EndpointPickerConfig asks for: plain values, names resolved to indices.
+/// Whether the prompt of a request is computed elsewhere: it is, when it has at least `prompt_tokens` and at least
+/// `uncached_tokens` of them do not lie on the replica that decodes. Source: llm-d's prefix-based-pd-decider.
+struct PrefillRule {
+  std::int64_t prompt_tokens = 0;
+  std::int64_t uncached_tokens = 0;
+};
+
+/// What an EndpointPickerConfig asks for of one pool: plain values, names resolved to indices. Of several profiles it
+/// holds the one that chooses in this pool.
 struct PipelineSpec {
   struct Ref {
     std::size_t plugin;  ///< index in `plugins`
     double weight = 1;   ///< of scorers
   };
   std::vector<PluginSpec> plugins;
-  std::string profile = "default";       ///< the name of the one scheduling profile
+  std::string profile = "default";       ///< the name of the scheduling profile
   std::optional<std::vector<Ref>> refs;  ///< what it runs, in order; nothing: not said
+  std::optional<FlowControlSpec> flow;   ///< a queue before it
+  std::optional<PrefillRule> prefill;    ///< of a pool that decodes; nothing: every prompt is computed elsewhere
 };
 
 /// Fills in what llm-d does: without plugins its built-in profile (queue-scorer 2, kv-cache-utilization-scorer 2,
@@ -56,6 +67,8 @@ class Pipeline {
 
   /// The next decisions write down how they came about; null: no longer.
   void trace(PipelineTrace* trace) { profile_.trace(trace); }
+  /// How full the endpoints are by the detector of flow control; 0 without one.
+  double saturation(const Endpoints& endpoints, std::span<const std::uint32_t> open);
 
   const Profile& profile() const { return profile_; }
   /// Of each plugin whose rule is a script: its name and how its calls went.
@@ -64,6 +77,7 @@ class Pipeline {
  private:
   std::vector<std::unique_ptr<Plugin>> plugins_;
   std::vector<std::string> names_;  ///< of those
+  Detector* detector_ = nullptr;
   Profile profile_;
 };
 

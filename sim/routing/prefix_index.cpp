@@ -29,6 +29,7 @@ void PrefixIndex::look_up(const Content& content, std::int64_t prompt_tokens, st
   const std::int64_t count = std::min(tokens / options_.block_size, options_.most_blocks);
   std::fill(matches.begin(), matches.end(), PrefixMatch{0, count, options_.block_size});
   present_.clear();
+  found_.clear();
   if (content.prompt.empty() || count == 0) return;
   // Tokens that are like no others get a name of their own, so that they fill the lists as they do in llm-d.
   table_.open(content, prompt_tokens, content_id(content_space("prefix-index"), prompts_++));
@@ -40,12 +41,14 @@ void PrefixIndex::look_up(const Content& content, std::int64_t prompt_tokens, st
     const std::uint32_t block = block_by_hash_.find(present_.back());
     known = block != kNone;
     if (!known) continue;
-    for (const std::uint32_t endpoint : blocks_[block].endpoints) ++matches[endpoint].match_blocks;
+    for (const std::uint32_t endpoint : blocks_[block].endpoints) {
+      if (matches[endpoint].match_blocks++ == 0) found_.push_back(endpoint);
+    }
   }
 }
 
-void PrefixIndex::add(std::uint32_t endpoint) {
-  for (const std::uint64_t hash : present_) add_block(hash, endpoint);
+void PrefixIndex::add(std::uint32_t endpoint, std::span<const std::uint64_t> blocks) {
+  for (const std::uint64_t hash : blocks) add_block(hash, endpoint);
 }
 
 std::uint32_t PrefixIndex::find_sent(std::uint64_t hash, std::uint32_t endpoint) const {

@@ -31,8 +31,12 @@ class PrefixIndex {
   /// Writes to `matches`, by endpoint, how many blocks of this prompt each was sent before. The walk ends at the first
   /// block that no endpoint has; an endpoint that lost an early block still counts its later ones, as in llm-d.
   void look_up(const Content& content, std::int64_t prompt_tokens, std::vector<PrefixMatch>& matches);
-  /// The prompt of the last look-up goes to `endpoint`.
-  void add(std::uint32_t endpoint);
+  /// Of the last look-up: the endpoints with a match, and the blocks of the prompt.
+  std::span<const std::uint32_t> found() const { return found_; }
+  std::span<const std::uint64_t> present() const { return present_; }
+  /// A prompt of these blocks goes to `endpoint`.
+  void add(std::uint32_t endpoint, std::span<const std::uint64_t> blocks);
+  void add(std::uint32_t endpoint) { add(endpoint, present_); }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -67,6 +71,7 @@ class PrefixIndex {
   HashIndex block_by_hash_;
   KvTable table_;                       ///< hashes of the present prompt
   std::vector<std::uint64_t> present_;  ///< those that were looked at
+  std::vector<std::uint32_t> found_;
   std::uint64_t prompts_ = 0;
 };
 

@@ -8,10 +8,10 @@ namespace poolcast::routing {
 const std::vector<PluginInfo>& plugin_table() {
   static const std::vector<PluginInfo> table = [] {
     std::vector<PluginInfo> all;
-    for (const auto add :
-         {add_queue_scorers, add_cache_scorers, add_load_scorers, add_lora_affinity, add_no_hit_lru, add_latency_scorer,
-          add_context_length, add_utilization_filter, add_prefix_affinity, add_slo_headroom, add_label_filters,
-          add_session_affinity, add_pickers, add_detectors, add_expressions, add_lua, add_handlers}) {
+    for (const auto add : {add_queue_scorers, add_cache_scorers, add_load_scorers, add_lora_affinity, add_no_hit_lru,
+                           add_latency_scorer, add_context_length, add_utilization_filter, add_prefix_affinity,
+                           add_slo_headroom, add_label_filters, add_session_affinity, add_pickers, add_detectors,
+                           add_expressions, add_lua, add_flow_policies, add_handlers}) {
       add(all);
     }
     std::sort(all.begin(), all.end(), [](const PluginInfo& a, const PluginInfo& b) { return a.type < b.type; });
@@ -28,27 +28,12 @@ const PluginInfo* find_plugin(std::string_view type) {
 }
 
 const std::vector<std::string_view>& plugins_not_modelled() {
-  static const std::vector<std::string_view> kTypes = {"always-disagg-pd-decider",
-                                                       "data-parallel-profile-handler",
-                                                       "disagg-profile-handler",
-                                                       "edf-ordering-policy",
-                                                       "endpoint-attribute-filter",
-                                                       "endpoint-attribute-scorer",
-                                                       "fcfs-ordering-policy",
-                                                       "global-strict-fairness-policy",
-                                                       "header-label-affinity-scorer",
-                                                       "header-profile-handler",
-                                                       "latency-slo-admitter",
-                                                       "mm-embeddings-cache-scorer",
-                                                       "precise-prefix-cache-scorer",
-                                                       "precise-prefix-cache-producer",
-                                                       "predicted-latency-producer",
-                                                       "prefix-based-pd-decider",
-                                                       "probabilistic-admitter",
-                                                       "slo-deadline-ordering-policy",
-                                                       "token-producer",
-                                                       "topology-affinity-filter",
-                                                       "topology-affinity-scorer"};
+  static const std::vector<std::string_view> kTypes = {
+      "data-parallel-profile-handler", "endpoint-attribute-filter",   "endpoint-attribute-scorer",
+      "header-label-affinity-scorer",  "header-profile-handler",      "latency-slo-admitter",
+      "mm-embeddings-cache-scorer",    "precise-prefix-cache-scorer", "precise-prefix-cache-producer",
+      "predicted-latency-producer",    "probabilistic-admitter",      "token-producer",
+      "topology-affinity-filter",      "topology-affinity-scorer"};
   return kTypes;
 }
 

@@ -22,7 +22,8 @@ struct BuildContext {
 
 struct PluginInfo {
   std::string_view type;
-  std::string_view family;  ///< "filter", "scorer", "picker", "detector", "handler", "producer"; or two with "and"
+  std::string_view family;  ///< "filter", "scorer", "picker", "detector", "handler", "producer",
+                            ///< "flow order", "flow fairness", "decider"; or two with "and"
   std::string_view origin;  ///< whose name, formula and defaults these are
   std::string_view rule;    ///< what it does, in a sentence or a formula
   std::vector<ParameterInfo> parameters;
@@ -71,6 +72,7 @@ void add_pickers(std::vector<PluginInfo>& table);
 void add_detectors(std::vector<PluginInfo>& table);
 void add_expressions(std::vector<PluginInfo>& table);
 void add_lua(std::vector<PluginInfo>& table);
+void add_flow_policies(std::vector<PluginInfo>& table);
 void add_handlers(std::vector<PluginInfo>& table);
 
 }  // namespace poolcast::routing

@@ -27,9 +27,9 @@ TEST_CASE("an unknown plugin type names the nearest, one that is not modelled sa
         R"(epp.yaml:3:18: plugins[0].type: unknown plugin type "queue-scorers"
 plugins: [{type: queue-scorers}]
                  ^ did you mean "queue-scorer"?)");
-  CHECK(fault("plugins: [{type: disagg-profile-handler}]") ==
-        R"(epp.yaml:3:18: plugins[0].type: llm-d's plugin "disagg-profile-handler" is known but not modelled yet
-plugins: [{type: disagg-profile-handler}]
+  CHECK(fault("plugins: [{type: header-profile-handler}]") ==
+        R"(epp.yaml:3:18: plugins[0].type: llm-d's plugin "header-profile-handler" is known but not modelled yet
+plugins: [{type: header-profile-handler}]
                  ^)");
 }
 
@@ -84,9 +84,9 @@ schedulingProfiles:
         R"(epp.yaml:3:33: plugins[1]: the plugin name "queue-scorer" is taken
 plugins: [{type: queue-scorer}, {type: queue-scorer}]
                                 ^ a name of its own tells two apart)");
-  CHECK(fault("flowControl: {saturationDetector: {pluginRef: utilization-detector}}") ==
-        R"(epp.yaml:3:47: flowControl.saturationDetector.pluginRef: there is no plugin named "utilization-detector"
-flowControl: {saturationDetector: {pluginRef: utilization-detector}}
+  CHECK(fault("flowControl: {saturationDetector: {pluginRef: best-detector}}") ==
+        R"(epp.yaml:3:47: flowControl.saturationDetector.pluginRef: there is no plugin named "best-detector"
+flowControl: {saturationDetector: {pluginRef: best-detector}}
                                               ^)");
 }
 
@@ -102,7 +102,7 @@ schedulingProfiles: [{name: p, plugins: [{pluginRef: single-profile-handler}]}])
 schedulingProfiles: [{name: p, plugins: [{pluginRef: single-profile-handler}]}]
                                                      ^)");
   CHECK(fault("schedulingProfiles: [{name: decode}, {name: prefill}]") ==
-        R"(epp.yaml:3:38: schedulingProfiles[1]: several scheduling profiles are known but not modelled yet
+        R"(epp.yaml:3:38: schedulingProfiles[1]: a second profile needs a handler that knows when to run it, such as disagg-profile-handler
 schedulingProfiles: [{name: decode}, {name: prefill}]
                                      ^)");
 }
@@ -115,4 +115,56 @@ TEST_CASE("another kind, an unknown version and an unknown key are errors") {
         R"(epp.yaml:3:1: scheduleProfiles: unknown key
 scheduleProfiles: []
 ^ did you mean "schedulingProfiles"?)");
+}
+
+TEST_CASE("faults of flow control point at themselves") {
+  const std::string on = "featureGates: [flowControl]\n";
+  CHECK(fault(on + "flowControl: {maxBytes: 1 GB}") ==
+        R"(epp.yaml:4:25: flowControl.maxBytes: "1 GB" is no quantity of Kubernetes
+flowControl: {maxBytes: 1 GB}
+                        ^ such as 5000, 1G or 512Mi)");
+  CHECK(fault(on + "flowControl: {defaultRequestTTL: 60}") ==
+        R"(epp.yaml:4:34: flowControl.defaultRequestTTL: "60" is no duration
+flowControl: {defaultRequestTTL: 60}
+                                 ^ such as 60s or 500ms)");
+  CHECK(fault(on + "flowControl: {priorityBands: [{priority: 1}, {priority: 1}]}") ==
+        R"(epp.yaml:4:57: flowControl.priorityBands[1].priority: there is a band of priority 1 already
+flowControl: {priorityBands: [{priority: 1}, {priority: 1}]}
+                                                        ^)");
+  CHECK(fault(on + "flowControl: {defaultPriorityBand: {orderingPolicyRef: fcfs}}") ==
+        R"(epp.yaml:4:56: flowControl.defaultPriorityBand.orderingPolicyRef: there is no flow order named "fcfs"
+flowControl: {defaultPriorityBand: {orderingPolicyRef: fcfs}}
+                                                       ^ did you mean "fcfs-ordering-policy"?)");
+  CHECK(fault(on + "flowControl: {saturationDetector: {pluginRef: utilisation-detector}}") ==
+        R"(epp.yaml:4:47: flowControl.saturationDetector.pluginRef: there is no plugin named "utilisation-detector"
+flowControl: {saturationDetector: {pluginRef: utilisation-detector}}
+                                              ^)");
+  CHECK(fault(on + "flowControl: {usageLimitPolicyPluginRef: x}") ==
+        R"(epp.yaml:4:15: flowControl.usageLimitPolicyPluginRef: this key is known but not modelled yet
+flowControl: {usageLimitPolicyPluginRef: x}
+              ^)");
+  CHECK(fault(on + "flowControl: {enableEviction: true}") ==
+        R"(epp.yaml:4:31: flowControl.enableEviction: eviction of requests that run is known but not modelled yet
+flowControl: {enableEviction: true}
+                              ^)");
+}
+
+TEST_CASE("profiles for prefill and decode need pools of these roles, and name each other") {
+  const std::string profiles = "schedulingProfiles: [{name: decode}, {name: prefill}]\n";
+  CHECK(fault(profiles + "plugins: [{type: disagg-profile-handler}]") ==
+        R"(epp.yaml:4:18: plugins[0].type: has profiles for pools with the role prefill and the role decode, and this is neither
+plugins: [{type: disagg-profile-handler}]
+                 ^)");
+  CHECK(fault(profiles + "plugins: [{type: disagg-profile-handler, parameters: {deciders: {prefill: d}}}]") ==
+        R"(epp.yaml:4:75: plugins[0].parameters.deciders.prefill: there is no decider named "d" among the plugins
+plugins: [{type: disagg-profile-handler, parameters: {deciders: {prefill: d}}}]
+                                                                          ^)");
+  CHECK(fault(profiles + "plugins: [{type: disagg-profile-handler, parameters: {profiles: {encode: e}}}]") ==
+        R"(epp.yaml:4:66: plugins[0].parameters.profiles.encode: a profile that encodes is known but not modelled yet
+plugins: [{type: disagg-profile-handler, parameters: {profiles: {encode: e}}}]
+                                                                 ^)");
+  CHECK(fault("schedulingProfiles: [{name: a}, {name: a}]") ==
+        R"(epp.yaml:3:40: schedulingProfiles[1].name: the profile name "a" is taken
+schedulingProfiles: [{name: a}, {name: a}]
+                                       ^)");
 }

@@ -389,6 +389,10 @@ std::string fingerprint(const Report& report, const std::vector<RequestRecord>& 
     text += fmt::format("window {} {} {} {} {}\n", w.begin, w.end, w.arrived, w.ended, w.mean_in_system);
   }
   for (const MoveReport& move : report.moves) append(text, move);
+  for (const FlowReport& f : report.flows) {
+    text += fmt::format("flow {} {} {} {} {} {} {} {}\n", f.longest, f.came, f.dispatched, f.found_full, f.expired,
+                        f.given_up, f.wait, f.longest_wait);
+  }
   return text;
 }
 

@@ -70,13 +70,101 @@ schedulingProfiles: [{name: p, plugins: [{pluginRef: max-score-picker}]}]
 
 TEST_CASE("what has no effect here is told") {
   std::vector<std::string> notes;
-  read(R"(featureGates: [flowControl]
-plugins: [{type: utilization-detector}, {type: queue-scorer}]
-flowControl: {maxBytes: 1Gi, saturationDetector: {pluginRef: utilization-detector}}
+  read(R"(featureGates: [prepareData]
+plugins: [{type: queue-scorer}]
+dataLayer: {}
+saturationDetector: {pluginRef: utilization-detector}
 )",
        &notes);
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0] == "endpoint picker: read and without effect here: featureGates, flowControl");
+  CHECK(notes[0] ==
+        "endpoint picker: read and without effect here: feature gate prepareData, saturationDetector, dataLayer");
+}
+
+TEST_CASE("flow control is off until its feature gate is listed") {
+  std::vector<std::string> notes;
+  CHECK_FALSE(read("flowControl: {maxRequests: 5}\n", &notes).flow);
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0] == "endpoint picker: flowControl is off, as in llm-d, until featureGates lists it");
+  const auto spec = read("featureGates: [flowControl]\n", &notes);
+  CHECK(notes.empty());
+  REQUIRE(spec.flow);
+  CHECK(spec.plugins[spec.flow->detector].type == "utilization-detector");
+  CHECK(spec.flow->ttl == 60 * kNanosPerSecond);
+  CHECK(spec.flow->max_requests == INT64_MAX);
+  CHECK(spec.flow->other.max_requests == 5000);
+  CHECK(spec.flow->other.max_bytes == 1'000'000'000);
+  CHECK(profile_of(spec) == "queue-scorer 2, kv-cache-utilization-scorer 2, prefix-cache-scorer 3, max-score-picker 1");
+}
+
+TEST_CASE("flow control is read whole, and its text reads back as the same") {
+  const auto spec = read(R"(featureGates: [flowControl]
+plugins:
+  - {name: slow, type: utilization-detector, parameters: {metricsStalenessThreshold: 2s}}
+  - {name: cap, type: concurrency-detector, parameters: {maxConcurrency: 7}}
+  - {name: by-slo, type: slo-deadline-ordering-policy}
+  - {type: queue-scorer}
+schedulingProfiles: [{name: default, plugins: [{pluginRef: queue-scorer}]}]
+flowControl:
+  maxBytes: 1Gi
+  maxRequests: "2k"
+  defaultRequestTTL: 1m30s
+  noEndpointRequestTTL: 5s
+  defaultPriorityBand: {maxRequests: 9}
+  defaultNegativePriorityBand: {orderingPolicyRef: edf-ordering-policy}
+  priorityBands:
+    - {priority: 10, orderingPolicyRef: by-slo, fairnessPolicyRef: round-robin-fairness-policy}
+    - {priority: -3, maxBytes: 5M}
+  saturationDetector: {pluginRef: cap}
+  enableEviction: false
+)");
+  const FlowControlSpec& flow = *spec.flow;
+  CHECK(flow.max_bytes == 1073741824);
+  CHECK(flow.max_requests == 2000);
+  CHECK(flow.ttl == 90 * kNanosPerSecond);
+  CHECK(flow.other.max_requests == 9);
+  CHECK(flow.other_negative.order == FlowOrder::kEdf);
+  REQUIRE(flow.bands.size() == 2);
+  CHECK(flow.bands[0].order == FlowOrder::kSloDeadline);
+  CHECK(flow.bands[0].fairness == FlowFairness::kRoundRobin);
+  CHECK(flow.bands[1].priority == -3);
+  CHECK(flow.bands[1].max_bytes == 5'000'000);
+  CHECK(spec.plugins[flow.detector].name == "cap");
+  const std::string text = endpoint_picker_text(spec);
+  std::vector<std::string> notes;
+  const auto again = load_endpoint_picker(parse_yaml("text", text), notes);
+  CHECK(endpoint_picker_text(again) == text);
+  CHECK(again.flow->max_requests == 2000);
+  CHECK(again.flow->other_negative.order == FlowOrder::kEdf);
+}
+
+TEST_CASE("a pool takes the profile of its role, and one that decodes the decider's rule") {
+  const std::string text = kHead + R"(plugins:
+  - {type: queue-scorer}
+  - {type: decode-filter}
+  - {type: prefill-filter}
+  - {name: when, type: prefix-based-pd-decider, parameters: {nonCachedTokens: 256}}
+  - {type: disagg-profile-handler, parameters: {profiles: {decode: d}, deciders: {prefill: when}}}
+schedulingProfiles:
+  - {name: prefill, plugins: [{pluginRef: prefill-filter}]}
+  - {name: d, plugins: [{pluginRef: decode-filter}, {pluginRef: queue-scorer, weight: 2}]}
+)";
+  std::vector<std::string> notes;
+  const auto decode = load_endpoint_picker(parse_yaml("epp.yaml", text), notes, PoolRole::kDecode);
+  CHECK(decode.profile == "d");
+  CHECK(profile_of(decode) == "decode-filter 1, queue-scorer 2, max-score-picker 1");
+  REQUIRE(decode.prefill);
+  CHECK(decode.prefill->uncached_tokens == 256);
+  CHECK(decode.prefill->prompt_tokens == 0);
+  const auto prefill = load_endpoint_picker(parse_yaml("epp.yaml", text), notes, PoolRole::kPrefill);
+  CHECK(profile_of(prefill) == "prefill-filter 1, max-score-picker 1");
+  CHECK_FALSE(prefill.prefill);
+  for (const auto& [spec, role] : {std::pair{decode, PoolRole::kDecode}, {prefill, PoolRole::kPrefill}}) {
+    const std::string whole = endpoint_picker_text(spec);
+    const auto again = load_endpoint_picker(parse_yaml("text", whole), notes, role);
+    CHECK(endpoint_picker_text(again) == whole);
+    CHECK(again.prefill.has_value() == spec.prefill.has_value());
+  }
 }
 
 TEST_CASE("the text of a picker holds every default and reads back as the same") {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <memory>
 
 #include "sim/network.h"
+#include "sim/routing/pipeline.h"
 #include "tests/support/worlds.h"
 
 using namespace poolcast;
@@ -66,6 +68,37 @@ TEST_CASE("a request goes from prefill over the link to decode, and every instan
   CHECK(report.transfer_time == 2 * kMs);
   CHECK(report.replicas[0].scheduled_tokens == 1000);
   CHECK(report.replicas[1].scheduled_tokens == 3);  // the last token of the prompt again, and two outputs
+}
+
+TEST_CASE("by a decider only long prompts that are not cached where they are decoded are computed elsewhere") {
+  SimulationSpec spec = two_halves();
+  spec.stepwise = GENERATE(false, true);
+  spec.pools[1].vllm().enable_prefix_caching = true;
+  routing::PipelineSpec pipeline;
+  pipeline.plugins = {{"decode-filter", "decode-filter", {}}, {"prefix-cache-scorer", "prefix-cache-scorer", {}}};
+  complete_pipeline(pipeline);
+  pipeline.prefill = {300, 200};
+  spec.routing.pool[1].pipeline = std::make_shared<routing::PipelineSpec>(pipeline);
+  routing::PipelineSpec prefill;
+  prefill.plugins = {{"prefill-filter", "prefill-filter", {}}, {"random-picker", "random-picker", {}}};
+  complete_pipeline(prefill);
+  spec.routing.pool[0].pipeline = std::make_shared<routing::PipelineSpec>(prefill);
+  std::vector<Arrival> arrivals = {arrival(0, 299, 2), arrival(1, 300, 2), arrival(2, 1000, 2), arrival(3, 1000, 2),
+                                   arrival(4, 1400, 2)};
+  for (std::size_t i = 0; i < 2; ++i) arrivals[i].content.prompt = {{100 + i, 0, arrivals[i].prompt_tokens}};
+  for (std::size_t i = 2; i < 5; ++i) arrivals[i].content.prompt = {{7, 0, arrivals[i].prompt_tokens}};
+  add_list(spec, arrivals);
+  Report report;
+  const auto r = run(std::move(spec), report);
+  const bool elsewhere[] = {false, true, true, false, true};
+  for (std::size_t i = 0; i < 5; ++i) {
+    INFO(i);
+    CHECK(r[i].outcome == Outcome::kCompleted);
+    CHECK(r[i].prefill_replica.valid() == elsewhere[i]);
+    CHECK((r[i].at.transferred != kNever) == elsewhere[i]);
+  }
+  CHECK(r[0].at.first_token == 5 * kMs);  // in one step of the pool that decodes
+  CHECK(report.transfers == 3);
 }
 
 TEST_CASE("transfers that share a link share its bandwidth") {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/replica.h"
+#include "sim/seen_signals.h"
+
+namespace poolcast {
+
+/// The metrics of candidates that are ranges of engines, as they stand: candidate i has the engines from borders[i] to
+/// before borders[i + 1].
+class EngineSignals : public MetricSource {
+ public:
+  /// `engines` and `now`, the clock, outlive this.
+  EngineSignals(const std::vector<std::unique_ptr<Replica>>& engines, const SimTime& now,
+                std::vector<std::uint32_t> borders)
+      : engines_(engines), now_(now), borders_(std::move(borders)) {}
+
+  std::int64_t waiting(std::uint32_t index) const override;
+  std::int64_t running(std::uint32_t index) const override;
+  double kv_usage(std::uint32_t index) const override { return kv_usage_at(index, now_); }
+  double kv_usage_at(std::uint32_t index, SimTime at) const override;
+  SimTime kv_usage_until(std::uint32_t index) const override;
+
+ private:
+  const std::vector<std::unique_ptr<Replica>>& engines_;
+  const SimTime& now_;
+  std::vector<std::uint32_t> borders_;
+};
+
+}  // namespace poolcast

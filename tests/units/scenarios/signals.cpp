@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The section routing.signals, and flow control as a scenario says it.
+#include <catch2/catch.hpp>
+
+#include "scenarios/build.h"
+#include "scenarios/resolve.h"
+#include "scenarios/summary_json.h"
+#include "sim/simulation.h"
+#include "tests/support/scenario_text.h"
+
+using namespace poolcast;
+using namespace poolcast::testing;
+
+namespace {
+
+constexpr SimTime kMs = 1'000'000;
+
+std::string with_routing(const std::string& lines) { return changed("measure:", lines + "measure:"); }
+
+}  // namespace
+
+TEST_CASE("signals are by pool, a metric may differ from the others, and check prints them whole") {
+  const Scenario scenario = loaded(with_routing(R"(  signals:
+    metrics: {source: engine, interval: 50 ms, delay: 5 ms, staleness_threshold: 200 ms, stale_policy: saturated}
+    kv_usage: {interval: 1 s}
+    prefix: {source: index, delay: 50 ms}
+    in_flight: {source: router}
+  pools: {b: {signals: {metrics: 0 s, waiting: {stale_policy: ignore, interval: 2 s}}}}
+)"));
+  REQUIRE(scenario.routing.pool_signals.size() == 2);
+  const SignalSpec& a = scenario.routing.pool_signals[0];
+  CHECK(a.waiting == MetricSignal{50 * kMs, 5 * kMs, 200 * kMs, StalePolicy::kSaturated});
+  CHECK(a.running == a.waiting);
+  CHECK(a.kv_usage == MetricSignal{1000 * kMs, 5 * kMs, 200 * kMs, StalePolicy::kSaturated});
+  CHECK(a.prefix_delay == 50 * kMs);
+  const SignalSpec& b = scenario.routing.pool_signals[1];
+  CHECK(b.running == MetricSignal{0, 0, 200 * kMs, StalePolicy::kSaturated});
+  CHECK(b.waiting == MetricSignal{2000 * kMs, 0, 200 * kMs, StalePolicy::kIgnore});
+  CHECK(b.prefix_delay == 50 * kMs);
+  const std::string whole = resolved_yaml(scenario);
+  const Scenario again = loaded(whole);
+  CHECK(resolved_yaml(again) == whole);
+  CHECK(again.routing.pool_signals[0] == a);
+  CHECK(again.routing.pool_signals[1] == b);
+  CHECK(scenario_digest(scenario) != scenario_digest(loaded(sound_scenario())));
+}
+
+TEST_CASE("without signals everything is known at once, and check says nothing of it") {
+  const Scenario scenario = loaded(sound_scenario());
+  for (const SignalSpec& signals : scenario.routing.pool_signals) CHECK(signals == SignalSpec());
+  CHECK(resolved_yaml(scenario).find("signals") == std::string::npos);
+}
+
+TEST_CASE("flow control tells in summary and notes what it held") {
+  const Scenario scenario = loaded(with_routing(R"(  pool:
+    config:
+      apiVersion: llm-d.ai/v1alpha1
+      kind: EndpointPickerConfig
+      featureGates: [flowControl]
+      plugins: [{type: queue-scorer}, {type: concurrency-detector, parameters: {maxConcurrency: 1}}]
+      schedulingProfiles: [{name: p, plugins: [{pluginRef: queue-scorer}]}]
+      flowControl: {maxRequests: 3, defaultRequestTTL: 20s, saturationDetector: {pluginRef: concurrency-detector}}
+)"));
+  BuiltScenario built = build(scenario);
+  const Report report = simulate(std::move(built.spec));
+  const Summary summary = summarise(report, built.facts);
+  CHECK(report.flows[0].came + report.flows[0].found_full > 0);
+  const std::string json = summary_json(summary);
+  for (const char* key : {"\"flow_control\"", "\"max_length\"", "\"mean_wait_s\"", "\"expired\""}) {
+    CHECK_THAT(json, Catch::Contains(key));
+  }
+  bool told = false;
+  for (const Note& note : summary.notes) told |= note.text.find("its flow control held up to") != std::string::npos;
+  CHECK(told);
+  const std::string whole = resolved_yaml(scenario);
+  CHECK(resolved_yaml(loaded(whole)) == whole);
+}
