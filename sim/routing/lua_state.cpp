@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lua hashes strings with a seed that differs from run to run. The linker (sim/CMakeLists.txt) lets it ask
+// __wrap_luaS_hash for that seed; strings themselves are hashed within the library, by the function that this replaces.
 // Lua leaves its functions by longjmp: no frame here that an error may cross holds an object with a destructor.
 #include "sim/routing/lua_state.h"
 
@@ -12,6 +14,7 @@ namespace {
 constexpr std::int64_t kBytesPerInstruction = 16;
 constexpr std::int64_t kBytesPerCollected = 64;
 constexpr std::int64_t kHookInterval = 1000;
+constexpr std::int64_t kArenas = 8;  ///< blocks are up to twice as large as asked for, and stay with their size
 
 struct Prepared {
   void (*work)(lua_State*, void*);
@@ -27,8 +30,14 @@ int run_prepared(lua_State* lua) {
 
 }  // namespace
 
+extern "C" unsigned int __wrap_luaS_hash(const char*, std::size_t, unsigned int);
+extern "C" unsigned int __wrap_luaS_hash(const char*, std::size_t, unsigned int) { return 20261130; }
+
 LuaState::LuaState(const Limits& limits, const RandomStream& random)
-    : limits_(limits), random_(random), interval_(std::min(limits.instructions, kHookInterval)) {
+    : limits_(limits),
+      arena_(static_cast<std::size_t>(kArenas * limits.bytes)),
+      random_(random),
+      interval_(std::min(limits.instructions, kHookInterval)) {
   lua_ = lua_newstate(allocate, this);
   if (lua_ == nullptr) throw std::bad_alloc();
 }
@@ -67,10 +76,13 @@ void* LuaState::resize(void* old, std::size_t old_size, std::size_t size) {
   }
   void* memory = nullptr;
   if (size == 0) {
-    std::free(old);
-  } else if ((memory = std::realloc(old, size)) == nullptr) {
-    stop_ = Stop::kMemory;
-    return nullptr;
+    if (before > 0) arena_.release(old, old_size);
+  } else {
+    memory = before > 0 ? arena_.resize(old, old_size, size) : arena_.allocate(size);
+    if (memory == nullptr) {
+      stop_ = Stop::kMemory;
+      return nullptr;
+    }
   }
   in_use_ += grown;
   return memory;

@@ -7,6 +7,7 @@
 #include <lua.hpp>
 
 #include "sim/random.h"
+#include "sim/routing/lua_arena.h"
 #include "sim/routing/script_faults.h"
 
 namespace poolcast::routing {
@@ -54,6 +55,7 @@ class LuaState {
   std::string message();
 
   Limits limits_;
+  LuaArena arena_;
   RandomStream random_;
   std::int64_t used_ = 0;      ///< of the instructions, by the present call
   std::int64_t in_use_ = 0;    ///< bytes

@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "sim/decision_log.h"
 #include "sim/random.h"
+#include "sim/routing/lua_plugins.h"
 #include "sim/routing/pipeline.h"
 #include "tests/support/worlds.h"
 
@@ -14,6 +16,21 @@ using namespace poolcast::testing;
 namespace {
 
 using World = SimulationSpec (*)(std::uint64_t seed);
+
+routing::Value script() {
+  routing::Value text, parameters;
+  text.kind = routing::Value::Kind::kText;
+  text.text = R"(
+    local turn = 0
+    function score(request, endpoint, pool)
+      turn = turn + 1
+      return 1 / (1 + endpoint.waiting + endpoint.running) + endpoint.kv_usage / 3 + math.random() / 100 + turn % 3 / 9
+    end)";
+  parameters.kind = routing::Value::Kind::kMap;
+  parameters.keys = {"script"};
+  parameters.items = {text};
+  return parameters;
+}
 
 /// A pipeline that reads every column. KV use alone in every second world: nothing else then hides a wrong value.
 std::shared_ptr<const routing::PipelineSpec> picker(std::uint64_t seed) {
@@ -25,6 +42,7 @@ std::shared_ptr<const routing::PipelineSpec> picker(std::uint64_t seed) {
              "active-request-scorer",        "no-hit-lru-scorer", "session-affinity-scorer"};
   }
   for (const char* type : types) spec.plugins.push_back({type, type, {}});
+  if (seed % 2 == 0 && routing::lua_built_in()) spec.plugins.push_back({"mine", "lua-scorer", script()});
   if (seed % 4 == 0) spec.plugins.push_back({"weighted-random-picker", "weighted-random-picker", {}});
   complete_pipeline(spec);
   return std::make_shared<routing::PipelineSpec>(spec);
@@ -48,6 +66,12 @@ void check(World world, std::uint64_t worlds) {
     const std::string stepwise = fingerprint_of(with_pickers(world, seed), true);
     INFO("world " << seed);
     if (leap != stepwise) FAIL(first_difference(leap, stepwise));
+    DecisionLog log;
+    log.source = SourceId(0U);
+    log.row = seed;
+    SimulationSpec explained = with_pickers(world, seed);
+    explained.log = &log;
+    if (fingerprint_of(std::move(explained), false) != leap) FAIL("explaining a request changes the run");
     leaps += report.leaps;
     SimulationSpec plain = with_pickers(world, seed);
     for (PolicySpec& policy : plain.routing.pool) policy.pipeline = nullptr;

@@ -19,7 +19,7 @@ MAY_INCLUDE = {
 # Libraries that a room may use besides the standard one, by the beginning of the include.
 LIBRARIES = {
     "models": ("boost/graph/",),
-    "sim": ("tbb/", "lua.hpp"),
+    "sim": ("tbb/", "lua.hpp", "sys/mman.h"),
     "kernels": ("tbb/", "oneapi/dnnl/", "omp.h", "CL/", "cpuid.h", "immintrin.h", "emmintrin.h", "sched.h", "sys/", "unistd.h",
                 "cuda", "cublas", "hip/", "dlfcn.h"),
     "scenarios": ("fmt/", "nlohmann/", "simdjson", "zlib", "openssl/", "hdf5", "yaml-cpp/", "fcntl.h", "sys/", "unistd.h"),
