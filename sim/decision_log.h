@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/ids.h"
+#include "sim/policies/policy.h"
 #include "sim/request.h"
 #include "sim/routing/endpoints.h"
 #include "sim/routing/pipeline_trace.h"
@@ -58,6 +59,10 @@ struct DecisionLog {
     std::int64_t least_batch = 0, most_batch = 0;  ///< requests in the step; queued: waiting before it, and running
     Tokens step_tokens = 0;                        ///< of all requests, in the first step
   };
+
+  /// The candidates that were open to a policy, and its choice. The gateway adds those that it refused.
+  static PolicyChoice policy_choice(SimTime at, PoolId pool, const std::string& policy, const Candidates& candidates,
+                                    std::uint32_t chosen);
 
   std::vector<PolicyChoice> gateway;
   std::vector<PolicyChoice> policies;

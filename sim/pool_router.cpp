@@ -16,7 +16,10 @@ PoolRouter::PoolRouter(const SimulationSpec& spec, PoolId pool, const std::vecto
       now_(now),
       seed_(spec.seed),
       first_(first),
-      ranks_(static_cast<std::uint32_t>(spec_.ranks)) {
+      ranks_(static_cast<std::uint32_t>(spec_.ranks)),
+      log_(spec.log),
+      pool_(pool),
+      policy_name_(spec.routing.pool[pool.value].name) {
   const PolicySpec& policy = spec.routing.pool[pool.value];
   const auto size = static_cast<std::uint32_t>(spec_.replicas);
   policy_ = make_policy(policy.name, seed_, "pool/" + spec_.name);
@@ -91,7 +94,11 @@ ReplicaId PoolRouter::choose(const RequestRecord& request, const Content& conten
     if (!chosen) return ReplicaId();
     replica = *chosen;
   } else {
-    replica = policy_->choose({load_, weight_, candidates, &known()});
+    const Candidates among{load_, weight_, candidates, &known()};
+    replica = policy_->choose(among);
+    if (log_ != nullptr && log_->wants(request) && everyone_.size() > 1) {
+      log_->policies.push_back(DecisionLog::policy_choice(now_, pool_, policy_name_, among, replica));
+    }
   }
   const std::uint32_t rank = ranks_ == 1 ? 0 : choose_rank(groups_[replica]);
   return ReplicaId(first_ + replica * ranks_ + rank);

@@ -75,6 +75,9 @@ class PoolRouter {
   std::uint64_t seed_;
   std::uint32_t first_;
   std::uint32_t ranks_;
+  DecisionLog* log_;
+  PoolId pool_;
+  std::string policy_name_;
   std::vector<Group> groups_;  ///< by replica; empty with one rank
   std::unique_ptr<EngineSignals> signals_;
   std::unique_ptr<SeenSignals> seen_;

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/decision_log.h"
+
+namespace poolcast {
+
+DecisionLog::PolicyChoice DecisionLog::policy_choice(SimTime at, PoolId pool, const std::string& policy,
+                                                     const Candidates& candidates, std::uint32_t chosen) {
+  PolicyChoice choice{at, pool, policy, {}, chosen};
+  for (const std::uint32_t i : candidates.open) {
+    PolicyChoice::Candidate c;
+    c.index = i;
+    c.load = candidates.load[i];
+    c.weight = candidates.weight[i];
+    if (candidates.signals != nullptr) {
+      c.waiting = candidates.signals->waiting(i);
+      c.running = candidates.signals->running(i);
+      c.kv_usage = candidates.signals->kv_usage(i);
+    }
+    choice.candidates.push_back(c);
+  }
+  return choice;
+}
+
+}  // namespace poolcast
