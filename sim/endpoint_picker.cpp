@@ -66,8 +66,9 @@ void EndpointPicker::read(std::uint32_t replica) {
 }
 
 void EndpointPicker::read_kv(std::uint32_t replica) {
-  endpoints_.kv_usage[replica] = signals_.kv_usage(replica);
-  kv_until_[replica] = signals_.kv_usage_until(replica);
+  const KvReading reading = signals_.read_kv(replica);
+  endpoints_.kv_usage[replica] = reading.share;
+  kv_until_[replica] = reading.until;
 }
 
 void EndpointPicker::observe_prompt(const RequestRecord& request, const Content& content, SimTime now) {

@@ -83,7 +83,7 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
 /// stuck) and no replica holds a request that it can never serve.
 Report Engine::run() {
   do {
-    while (!events_.empty() && !only_waits()) {
+    while (!events_.empty() && (events_.size() > 1 + flows_.size() || !only_waits())) {
       const EventQueue::Event event = events_.top();
       now_ = event.time;
       if (now_ == kNever) throw std::range_error(kClockEnds);

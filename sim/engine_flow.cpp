@@ -108,7 +108,6 @@ void Engine::leave_flow(RequestId id, Outcome outcome, Reason reason) {
 /// Whether every pending event only waits for others: a move of no traffic, and a queue without a time to live before a
 /// pool of which no replica has anything to do.
 bool Engine::only_waits() const {
-  if (events_.size() > 1 + flows_.size()) return false;
   std::size_t waits = events_.pending(move_slot());
   for (std::size_t p = 0; p < flows_.size(); ++p) {
     const bool endless = spec_.routing.pool[p].pipeline && spec_.routing.pool[p].pipeline->flow &&

@@ -17,18 +17,15 @@ std::int64_t EngineSignals::running(std::uint32_t index) const {
   return sum;
 }
 
-double EngineSignals::kv_usage_at(std::uint32_t index, SimTime at) const {
-  double sum = 0;
-  for (std::uint32_t e = borders_[index]; e < borders_[index + 1]; ++e) sum += engines_[e]->kv_usage(at);
-  return sum / static_cast<double>(borders_[index + 1] - borders_[index]);
-}
-
-SimTime EngineSignals::kv_usage_until(std::uint32_t index) const {
-  SimTime until = kNever;
+KvReading EngineSignals::read_kv(std::uint32_t index, SimTime at) const {
+  KvReading all;
   for (std::uint32_t e = borders_[index]; e < borders_[index + 1]; ++e) {
-    until = std::min(until, engines_[e]->kv_usage_until(now_));
+    const KvReading one = engines_[e]->read_kv(at);
+    all.share += one.share;
+    all.until = std::min(all.until, one.until);
   }
-  return until;
+  all.share /= static_cast<double>(borders_[index + 1] - borders_[index]);
+  return all;
 }
 
 }  // namespace poolcast

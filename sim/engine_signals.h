@@ -23,10 +23,12 @@ class EngineSignals : public MetricSource {
   std::int64_t waiting(std::uint32_t index) const override;
   std::int64_t running(std::uint32_t index) const override;
   double kv_usage(std::uint32_t index) const override { return kv_usage_at(index, now_); }
-  double kv_usage_at(std::uint32_t index, SimTime at) const override;
-  SimTime kv_usage_until(std::uint32_t index) const override;
+  double kv_usage_at(std::uint32_t index, SimTime at) const override { return read_kv(index, at).share; }
+  KvReading read_kv(std::uint32_t index) const override { return read_kv(index, now_); }
 
  private:
+  KvReading read_kv(std::uint32_t index, SimTime at) const;
+
   const std::vector<std::unique_ptr<Replica>>& engines_;
   const SimTime& now_;
   std::vector<std::uint32_t> borders_;

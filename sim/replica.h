@@ -8,6 +8,7 @@
 
 #include "sim/event_queue.h"
 #include "sim/histogram.h"
+#include "sim/kv_reading.h"
 #include "sim/report.h"
 #include "sim/request_table.h"
 #include "sim/schedulers/scheduler.h"
@@ -44,22 +45,19 @@ class Replica {
   virtual std::int64_t waiting() const = 0;
   virtual std::int64_t running() const = 0;
   /// Share of the KV memory in use by the step in progress, or by the last one. Reading it changes nothing.
-  virtual double kv_usage(SimTime now) const {
+  virtual KvReading read_kv(SimTime now) const {
     (void)now;
-    return 0;
+    return {};
   }
-  /// The last instant at which that is what it is at `now`, if nothing but planned steps happens meanwhile.
-  virtual SimTime kv_usage_until(SimTime now) const {
-    (void)now;
-    return kNever;
-  }
+  double kv_usage(SimTime now) const { return read_kv(now).share; }
   /// Whether it takes no more requests (PoolSpec::max_pending_requests).
   virtual bool full() const = 0;
   /// Preemptions since a request last left: the sign of a livelock.
   virtual std::int64_t barren_preemptions() const { return 0; }
   /// Counters; complete when no event is pending.
   virtual const ReplicaReport& report() = 0;
-  /// Writes down what it does with the request that the log wants, where the engine works in steps. The log outlives it.
+  /// Writes down what it does with the request that the log wants, where the engine works in steps. The log outlives
+  /// it.
   virtual void watch(DecisionLog* log) { (void)log; }
   /// KV memory that is free now, in the unit of ReplicaReport::kv_blocks_usable.
   virtual std::int64_t free_blocks() const = 0;

@@ -98,8 +98,9 @@ double SeenSignals::kv_usage(std::uint32_t index) const {
   return metric.spec.instant() ? truth_.kv_usage(index) : metric.shown[index];
 }
 
-SimTime SeenSignals::kv_usage_until(std::uint32_t index) const {
-  return metrics_[kKvUsage].spec.instant() ? truth_.kv_usage_until(index) : kNever;
+KvReading SeenSignals::read_kv(std::uint32_t index) const {
+  const Metric& metric = metrics_[kKvUsage];
+  return metric.spec.instant() ? truth_.read_kv(index) : KvReading{metric.shown[index], kNever};
 }
 
 SimTime SeenSignals::next_arrival(SimTime now) const {

@@ -40,7 +40,7 @@ class SeenSignals : public Signals {
   std::int64_t running(std::uint32_t index) const override;
   double kv_usage(std::uint32_t index) const override;
   /// What is shown stays until the next look.
-  SimTime kv_usage_until(std::uint32_t index) const override;
+  KvReading read_kv(std::uint32_t index) const override;
 
   /// Milliseconds since the oldest of the metrics was known, as of the last look; infinity where one never was or is
   /// ignored. The same for all endpoints, which are asked together.

@@ -31,18 +31,17 @@ const ReplicaReport& StepReplica::report() {
   return report_;
 }
 
-double StepReplica::kv_usage(SimTime now) const {
+KvReading StepReplica::read_kv(SimTime now) const {
   const std::int64_t usable = report_.kv_blocks_usable;
-  if (usable == 0) return 0;
+  if (usable == 0) return {};
   std::int64_t used = usable - scheduler_->free_blocks();
-  if (steps_in_flight_ > 1) used += scheduler_->opened_by(begun_by(now));
-  return static_cast<double>(used) / static_cast<double>(usable);
-}
-
-SimTime StepReplica::kv_usage_until(SimTime now) const {
-  if (steps_in_flight_ <= 1) return kNever;
-  const std::int64_t begun = begun_by(now);
-  return begun == steps_in_flight_ ? kNever : step_end(composition_.steps + begun) - (ahead_ ? 1 : 0);
+  SimTime until = kNever;
+  if (steps_in_flight_ > 1) {
+    const std::int64_t begun = begun_by(now);
+    used += scheduler_->opened_by(begun);
+    if (begun < steps_in_flight_) until = step_end(composition_.steps + begun) - (ahead_ ? 1 : 0);
+  }
+  return {static_cast<double>(used) / static_cast<double>(usable), until};
 }
 
 bool StepReplica::full() const {
@@ -113,10 +112,27 @@ bool StepReplica::abort(RequestId id, SimTime now, EventQueue& events) {
 /// Steps of the leap in progress up to the first boundary at or after `now`; after it, where the step that starts at
 /// `now` has been planned by now.
 std::int64_t StepReplica::begun_by(SimTime now) const {
+  const Composition& c = composition_;
+  const SimTime at = now + (ahead_ ? 1 : 0);
+  const auto ends_in_time = [&](std::int64_t step) { return step_end(c.steps + step) >= at; };
   std::int64_t low = 1, high = steps_in_flight_;
+  // Steps of a run are nearly alike: a guess, and from there in strides that double.
+  const double gap_ns = 1e9 * (c.first_s + static_cast<double>(c.steps) * c.growth_s);
+  const double passed = static_cast<double>(at - step_start_) / gap_ns;
+  const std::int64_t guess = passed < static_cast<double>(high) ? static_cast<std::int64_t>(passed) + 1 : high;
+  if (guess > low && guess < high) {
+    const bool down = ends_in_time(guess);
+    (down ? high : low) = down ? guess : guess + 1;
+    for (std::int64_t stride = 1; low + stride < high; stride *= 2) {
+      const std::int64_t step = down ? high - stride : low + stride - 1;
+      const bool in_time = ends_in_time(step);
+      (in_time ? high : low) = in_time ? step : step + 1;
+      if (in_time != down) break;
+    }
+  }
   while (low < high) {
     const std::int64_t middle = low + (high - low) / 2;
-    if (step_end(composition_.steps + middle) >= now + (ahead_ ? 1 : 0)) {
+    if (ends_in_time(middle)) {
       high = middle;
     } else {
       low = middle + 1;

@@ -37,8 +37,7 @@ class StepReplica final : public Replica {
 
   std::int64_t waiting() const override { return scheduler_->waiting(); }
   std::int64_t running() const override { return scheduler_->running(); }
-  double kv_usage(SimTime now) const override;
-  SimTime kv_usage_until(SimTime now) const override;
+  KvReading read_kv(SimTime now) const override;
   bool full() const override;
   std::int64_t barren_preemptions() const override { return barren_preemptions_; }
   const ReplicaReport& report() override;

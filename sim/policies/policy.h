@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "sim/kv_reading.h"
+
 namespace poolcast {
 
 /// What engines publish of themselves, by candidate index, as it stands at this instant. A candidate that has several
@@ -14,11 +16,8 @@ class Signals {
   virtual std::int64_t waiting(std::uint32_t index) const = 0;
   virtual std::int64_t running(std::uint32_t index) const = 0;
   virtual double kv_usage(std::uint32_t index) const = 0;  ///< share of the KV memory in use, the mean over its engines
-  /// The last instant at which that is the same, if nothing happens to its engines but the steps that are planned.
-  virtual std::int64_t kv_usage_until(std::uint32_t index) const {
-    (void)index;
-    return INT64_MIN;
-  }
+  /// The same, and how long it stays so: not known here.
+  virtual KvReading read_kv(std::uint32_t index) const { return {kv_usage(index), INT64_MIN}; }
 };
 
 /// What a policy may look at: candidates by index (pools at the gateway, the replicas of one pool below it).
