@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "scenarios/load.h"
+#include "sim/routing/lua_plugins.h"
 #include "sim/simulation.h"
 #include "tests/support/scenario_text.h"
 #include "tests/support/temporary_folder.h"
@@ -89,9 +90,11 @@ TEST_CASE("the examples run and complete their requests") {
   CHECK(apart.total().outcomes.count(Outcome::kCompleted) == 500);
   CHECK(apart.transfers == 500);
   CHECK(apart.transferred_bytes > 500e6);  // about 3,000 tokens of 80 layers * 8 heads * 128 * 2 * 2 bytes each
-  const Report scripted = run_example("scripted_routing.yaml", {"workload.synth.requests=500"});
-  CHECK(scripted.total().outcomes.count(Outcome::kCompleted) == 500);
-  CHECK(scripted.notes.empty());  // no call of its script failed
+  if (routing::lua_built_in()) {
+    const Report scripted = run_example("scripted_routing.yaml", {"workload.synth.requests=500"});
+    CHECK(scripted.total().outcomes.count(Outcome::kCompleted) == 500);
+    CHECK(scripted.notes.empty());  // no call of its script failed
+  }
   const Report passes = run_example("one_pass.yaml", {});
   CHECK(passes.total().outcomes.count(Outcome::kCompleted) == 4066);
 }

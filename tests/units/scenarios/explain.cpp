@@ -5,6 +5,7 @@
 
 #include "scenarios/explain.h"
 #include "scenarios/explain_text.h"
+#include "sim/routing/lua_plugins.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace poolcast;
@@ -46,6 +47,7 @@ TEST_CASE("the steps of a request account for every token and every instant of i
 }
 
 TEST_CASE("a picker's choice is told with what it saw, every score and the totals that follow") {
+  if (!routing::lua_built_in()) return;
   const Explanation e = explain(example("scripted_routing.yaml", 900));
   REQUIRE(e.log.pipelines.size() == 1);
   const auto& choice = e.log.pipelines[0];
@@ -110,6 +112,7 @@ TEST_CASE("two runs of one scenario send nothing elsewhere; two policies do, and
 }
 
 TEST_CASE("every key of the JSON stands in explain.md") {
+  if (!routing::lua_built_in()) return;
   const std::string text = read_file(POOLCAST_SOURCE_DIR "/scenarios/explain.md");
   const auto json = nlohmann::json::parse(explanation_json(explain(example("scripted_routing.yaml", 10))));
   const auto check = [&](const nlohmann::json& object) {
