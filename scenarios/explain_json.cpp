@@ -44,7 +44,9 @@ Json policy_json(const Explanation& e, const DecisionLog::PolicyChoice& choice) 
   Json candidates = Json::array();
   for (const auto& c : choice.candidates) {
     Json json;
-    if (choice.pool.valid()) {
+    if (choice.ranks_of != UINT32_MAX) {
+      json["rank"] = c.index;
+    } else if (choice.pool.valid()) {
       json["replica"] = c.index;
     } else {
       json["pool"] = e.facts.pools[c.index].name;
@@ -60,6 +62,7 @@ Json policy_json(const Explanation& e, const DecisionLog::PolicyChoice& choice) 
   }
   Json json = {{"at_ns", choice.at}};
   if (choice.pool.valid()) json["pool"] = e.facts.pools[choice.pool.value].name;
+  if (choice.ranks_of != UINT32_MAX) json["ranks_of"] = choice.ranks_of;
   json["policy"] = choice.policy;
   json["candidates"] = candidates;
   return json;

@@ -102,11 +102,18 @@ Shown shown(std::size_t size, Rank rank) {
   return s;
 }
 
+std::string who_chooses(const Explanation& e, const Policy& choice) {
+  if (!choice.pool.valid()) return fmt::format("\nGateway: {}\n", choice.policy);
+  const std::string& pool = e.facts.pools[choice.pool.value].name;
+  if (choice.ranks_of == UINT32_MAX) return fmt::format("\nPool {}: {}\n", pool, choice.policy);
+  return fmt::format("\nRanks of replica {} of {}: {}\n", choice.ranks_of, pool, choice.policy);
+}
+
 std::string policy_text(const Explanation& e, const Policy& choice) {
   const bool gateway = !choice.pool.valid();
-  std::string text = gateway ? fmt::format("\nGateway: {}\n", choice.policy)
-                             : fmt::format("\nPool {}: {}\n", e.facts.pools[choice.pool.value].name, choice.policy);
-  TextTable table({gateway ? "  pool" : "  replica", "load", "weight", "waiting", "running", "KV", ""});
+  std::string text = who_chooses(e, choice);
+  const char* const what = gateway ? "  pool" : choice.ranks_of == UINT32_MAX ? "  replica" : "  rank";
+  TextTable table({what, "load", "weight", "waiting", "running", "KV", ""});
   const auto rank = [&](std::size_t i) {
     const auto& c = choice.candidates[i];
     return c.index == choice.chosen ? 1e300 : -static_cast<double>(c.load) / std::max(c.weight, 1e-9);
@@ -228,8 +235,10 @@ std::string choices_text(const Explanation& e) {
 // ---------------------------------------------------------------- steps
 
 std::string batch(const Stage& s) {
-  return s.least_batch == s.most_batch ? count(s.most_batch)
-                                       : fmt::format("{} to {}", count(s.least_batch), count(s.most_batch));
+  if (s.most_batch == 1) return "alone";
+  return s.least_batch == s.most_batch
+             ? fmt::format("{} requests each", count(s.most_batch))
+             : fmt::format("{} to {} requests each", count(s.least_batch), count(s.most_batch));
 }
 
 std::string what(const Stage& s) {
@@ -238,12 +247,12 @@ std::string what(const Stage& s) {
     case Stage::Kind::kQueued:
       return fmt::format("joins the queue behind {}; {} running", count(s.least_batch), count(s.most_batch));
     case Stage::Kind::kPrefill:
-      return fmt::format("prefill of {} tokens{} in {}, {} requests each", count(s.tokens),
+      return fmt::format("prefill of {}{} in {}, {}", s.tokens == 1 ? "1 token" : count(s.tokens) + " tokens",
                          s.context > 0 ? fmt::format(" after {} known", count(s.context)) : "", steps, batch(s));
     case Stage::Kind::kDecode:
-      return fmt::format("decode in {}, {} requests each", steps, batch(s));
+      return fmt::format("decode in {}, {}", steps, batch(s));
     case Stage::Kind::kStarved:
-      return fmt::format("no token in {}, {} requests each", steps, batch(s));
+      return fmt::format("no token in {}, {}", steps, batch(s));
     case Stage::Kind::kPreempted:
       return fmt::format("preempted; loses {} computed tokens", count(s.tokens));
   }
@@ -256,6 +265,7 @@ void add_instants(const RequestRecord& r, std::vector<std::pair<SimTime, std::st
   const auto add = [&](SimTime at, const char* text) {
     if (at != kNever) lines.emplace_back(at, text);
   };
+  if (r.at.routed != kNever && r.at.routed > r.at.sent) add(r.at.routed, "a replica is chosen");
   if (!steps) {
     add(r.at.queued, "joins the queue");
     add(r.at.first_scheduled, "is first scheduled");

@@ -5,7 +5,7 @@ namespace poolcast {
 
 DecisionLog::PolicyChoice DecisionLog::policy_choice(SimTime at, PoolId pool, const std::string& policy,
                                                      const Candidates& candidates, std::uint32_t chosen) {
-  PolicyChoice choice{at, pool, policy, {}, chosen};
+  PolicyChoice choice{at, pool, policy, {}, chosen, UINT32_MAX};
   for (const std::uint32_t i : candidates.open) {
     PolicyChoice::Candidate c;
     c.index = i;

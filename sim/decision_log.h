@@ -28,7 +28,7 @@ struct DecisionLog {
     PoolId pool;  ///< whose replicas; not valid: of a pool, by the gateway
     std::string policy;
     struct Candidate {
-      std::uint32_t index = 0;  ///< PoolId, or within the pool
+      std::uint32_t index = 0;  ///< PoolId, or within the pool, or of a rank
       std::int64_t load = 0;    ///< requests sent there and not ended
       double weight = 1;
       std::int64_t waiting = 0, running = 0;
@@ -36,7 +36,8 @@ struct DecisionLog {
       Reason refused = Reason::kNone;  ///< kNone: it could be chosen
     };
     std::vector<Candidate> candidates;
-    std::uint32_t chosen = UINT32_MAX;  ///< UINT32_MAX: none
+    std::uint32_t chosen = UINT32_MAX;    ///< UINT32_MAX: none
+    std::uint32_t ranks_of = UINT32_MAX;  ///< of a rank: whose ranks the candidates are, within the pool
   };
   /// A choice of a replica by an endpoint picker's pipeline.
   struct PipelineChoice {
