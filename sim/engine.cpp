@@ -88,6 +88,8 @@ Report Engine::run() {
       now_ = event.time;
       if (now_ == kNever) throw std::range_error(kClockEnds);
       settled_ = event.phase == Phase::kStepEnd ? std::max(settled_, now_ - 1) : now_;
+      // A deadline that nobody misses any more does not make the run longer.
+      if (event.phase != Phase::kDeadline) worked_until_ = now_;
       handle(event);
       if ((++events_handled_ & 0x3ffff) == 0) tell_progress();
     }
@@ -294,7 +296,7 @@ void Engine::end(RequestId id, Outcome outcome, Reason reason) {
   const SchedulerState& s = table_.state(id);
   r.outcome = outcome;
   r.reason = reason;
-  r.ended = now_;
+  r.ended = worked_until_ = now_;
   r.output_tokens = r.at.first_token == kNever ? 0 : s.tokens - s.prompt_tokens;
   r.preemptions = s.preemptions;
   r.recomputed_tokens = s.recomputed;
@@ -350,7 +352,7 @@ void Engine::tell_progress() {
 }
 
 Report Engine::report() {
-  Report report = meter_.take(now_);
+  Report report = meter_.take(worked_until_);
   report.truncated_requests = truncated_;
   report.events = events_handled_;
   for (const SourceSpec& s : spec_.sources) {

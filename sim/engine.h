@@ -110,6 +110,7 @@ class Engine {
   Router router_;
   std::vector<std::int64_t> context_;  ///< by ModelId: prompt plus output that contract and pools allow
   SimTime now_ = 0;
+  SimTime worked_until_ = 0;     ///< the last instant at which something happened
   SimTime settled_ = -1;         ///< the last instant of which all steps that end there have ended
   SimTime last_start_ = kNever;  ///< the last instant at which a step started
   struct Flow {

@@ -177,6 +177,15 @@ TEST_CASE("a time-out ends a request at the step boundary, a lost patience only 
   }
 }
 
+TEST_CASE("a run ends with its last request, not with a time-out that nobody misses") {
+  SimulationSpec spec = ten_ms_pool();
+  spec.classes[0].timeout = 600'000 * kMs;
+  add_list(spec, {arrival(0, 20, 5)});
+  Report report;
+  records_of(std::move(spec), &report);
+  CHECK(report.end == 50 * kMs);
+}
+
 TEST_CASE("a replica that keeps preempting without ending anything is stopped and reported") {
   const bool stepwise = GENERATE(false, true);
   SimulationSpec spec = ten_ms_pool();
