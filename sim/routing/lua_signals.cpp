@@ -95,6 +95,7 @@ int LuaSignals::missing_request(lua_State* lua) {
 
 std::size_t LuaSignals::endpoint_field(const char* name) const {
   if (std::strcmp(name, "id") == 0) return kId;
+  if (std::strcmp(name, "labels") == 0) return kLabels;
   if (std::strcmp(name, "score") == 0 && !scores_.empty()) return kScore;
   return place_of(endpoint_fields(), name);
 }
@@ -151,7 +152,7 @@ void LuaSignals::read(std::size_t index) {
     std::copy(scores_.begin(), scores_.end(), column_.begin());
   } else if (index == kId) {
     std::copy(candidates_.begin(), candidates_.end(), column_.begin());
-  } else {
+  } else if (index != kLabels) {
     endpoint_fields()[index].read(*endpoints_, candidates_, column_.data());
   }
 }
@@ -163,15 +164,34 @@ void LuaSignals::set_endpoints(const Field& field) {
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
     push_endpoint(i);
     lua_pushvalue(lua, -2);
-    if (field.index == kId) {
-      lua_pushinteger(lua, candidates_[i]);
-    } else {
-      lua_pushnumber(lua, column_[i]);
-    }
+    push_value(field.index, i);
     lua_rawset(lua, -3);
     lua_pop(lua, 1);
   }
   lua_pop(lua, 1);
+}
+
+void LuaSignals::push_value(std::size_t index, std::size_t candidate) {
+  if (index == kLabels) return push_labels(candidates_[candidate]);
+  if (index == kId) return lua_pushinteger(state_.lua(), candidates_[candidate]);
+  lua_pushnumber(state_.lua(), column_[candidate]);
+}
+
+/// Labels are fixed, so an endpoint's table is made once.
+void LuaSignals::push_labels(std::uint32_t endpoint) {
+  lua_State* const lua = state_.lua();
+  if (label_tables_.size() < endpoints_->size()) label_tables_.resize(endpoints_->size(), LUA_NOREF);
+  if (label_tables_[endpoint] == LUA_NOREF) {
+    lua_newtable(lua);
+    if (!endpoints_->labels.empty()) {
+      for (const auto& [key, value] : endpoints_->labels[endpoint]) {
+        lua_pushlstring(lua, value.data(), value.size());
+        lua_setfield(lua, -2, key.c_str());
+      }
+    }
+    label_tables_[endpoint] = luaL_ref(lua, LUA_REGISTRYINDEX);
+  }
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, label_tables_[endpoint]);
 }
 
 void LuaSignals::set_pool(const Field& field) {

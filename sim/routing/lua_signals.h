@@ -11,7 +11,8 @@
 namespace poolcast::routing {
 
 /// What a script sees: the tables `request`, `endpoint` (one for each candidate) and `pool`, with the fields that
-/// expressions have, as floats; an endpoint's `id`, its place in the pool from 0, and for pickers its `score`.
+/// expressions have, as floats; an endpoint's `id`, its place in the pool from 0, its `labels`, a table of texts, and
+/// for pickers its `score`.
 ///
 /// The tables live as long as the state. A field gets there when a script first reads it (the tables' __index), and
 /// from then on with every decision, so a decision pays for the fields that its script reads and for no others.
@@ -40,7 +41,7 @@ class LuaSignals {
     int key = 0;        ///< its name, in the registry
     Over over = Over::kLeast;
   };
-  static constexpr std::size_t kId = SIZE_MAX, kScore = SIZE_MAX - 1, kSize = SIZE_MAX - 2;
+  static constexpr std::size_t kId = SIZE_MAX, kScore = SIZE_MAX - 1, kSize = SIZE_MAX - 2, kLabels = SIZE_MAX - 3;
 
   static int missing_request(lua_State* lua);
   static int missing_endpoint(lua_State* lua);
@@ -52,6 +53,8 @@ class LuaSignals {
   void set_request(const Field& field);
   void set_endpoints(const Field& field);
   void set_pool(const Field& field);
+  void push_value(std::size_t index, std::size_t candidate);
+  void push_labels(std::uint32_t endpoint);
   void read(std::size_t index);
   double fold(Over over) const;
 
@@ -62,6 +65,7 @@ class LuaSignals {
   std::span<const double> scores_;
   int request_table_ = 0, pool_table_ = 0, endpoint_metatable_ = 0;  ///< in the registry
   std::vector<int> endpoint_tables_;
+  std::vector<int> label_tables_;  ///< by endpoint; LUA_NOREF: not made yet
   std::vector<Field> request_used_, endpoint_used_, pool_used_;
   std::vector<double> column_;
 };

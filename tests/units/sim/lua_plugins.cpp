@@ -137,6 +137,20 @@ TEST_CASE("a script sees the fields of expressions, as floats, and the figures o
   CHECK(scores == Scores{30 + 200 + 1 + 3 + 2 + 4, 10.25 + 200 + 1 + 3 + 2 + 4});
 }
 
+TEST_CASE("a script reads the labels of endpoints, in every decision those of its candidates") {
+  if (!lua_built_in()) return;
+  Endpoints e = four();
+  e.labels = {{{"zone", "a"}}, {{"zone", "b"}, {"tier", "hot"}}, {}, {{"zone", "a"}}};
+  const auto plugin = make("lua-filter", scripted("function keep(r, e) return e.labels.zone == 'a' end"));
+  std::vector<std::uint32_t> kept = all(e);
+  dynamic_cast<Filter&>(*plugin).filter({}, e, kept);
+  CHECK(kept == std::vector<std::uint32_t>{0, 3});
+  kept = {3, 1, 2};
+  dynamic_cast<Filter&>(*plugin).filter({}, e, kept);
+  CHECK(kept == std::vector<std::uint32_t>{3});
+  CHECK(said("return endpoint.labels.zone") == "a score is nil, not a number");  // none at all
+}
+
 TEST_CASE("what is not a score is an error, counted by endpoint, and scores 0") {
   if (!lua_built_in()) return;
   const Scored out = scored(R"(
