@@ -18,25 +18,38 @@ void check_source(MappingReader& reader, Owner owner) {
   }
 }
 
+constexpr SimTime kShortestInterval = 100'000;
+constexpr std::int64_t kMostUnderWay = 1000;
+
 SimTime load_span(const YamlNode& node) { return to_sim_time(read_seconds(node)); }
+
+SimTime load_interval(const YamlNode& node) {
+  const SimTime interval = load_span(node);
+  if (interval > 0 && interval < kShortestInterval)
+    node.fail("engines are asked at most every 100 us, or 0 s: at once");
+  return interval;
+}
 
 /// `otherwise` in what is not said.
 MetricSignal load_metric(const YamlNode& node, MetricSignal signal) {
   if (node.is_scalar()) {
-    signal.interval = load_span(node);
+    signal.interval = load_interval(node);
     if (signal.instant()) signal.delay = 0;
     return signal;
   }
   MappingReader reader(node);
   check_source(reader, kEngine);
   const auto interval = reader.optional("interval"), delay = reader.optional("delay");
-  if (interval) signal.interval = load_span(*interval);
+  if (interval) signal.interval = load_interval(*interval);
   if (delay) signal.delay = load_span(*delay);
   if (const auto limit = reader.optional("staleness_threshold")) signal.stale_after = load_time_limit(*limit);
   if (const auto policy = reader.optional("stale_policy")) {
     signal.when_stale = static_cast<StalePolicy>(policy->choice({"use", "ignore", "saturated"}));
   }
   reader.finish();
+  if (!signal.instant() && signal.delay / signal.interval > kMostUnderWay) {
+    reader.node().fail("a delay is at most 1000 intervals");
+  }
   if (!signal.instant() || signal.delay == 0) return signal;
   if (delay) reader.fail_at_key("delay", "a delay needs an interval at which engines are asked");
   signal.delay = 0;

@@ -26,6 +26,17 @@ TEST_CASE("a delay needs an interval") {
                       ^)");
 }
 
+TEST_CASE("engines are not asked without end, nor are answers under way without number") {
+  CHECK(signals_fault("{metrics: 1 ns}") ==
+        R"(s.yaml:36:22: routing.signals.metrics: engines are asked at most every 100 us, or 0 s: at once
+  signals: {metrics: 1 ns}
+                     ^)");
+  CHECK(signals_fault("{waiting: {interval: 1 ms, delay: 1 h}}") ==
+        R"(s.yaml:36:22: routing.signals.waiting: a delay is at most 1000 intervals
+  signals: {waiting: {interval: 1 ms, delay: 1 h}}
+                     ^)");
+}
+
 TEST_CASE("what a router has in flight is never late") {
   CHECK(signals_fault("{in_flight: {source: router, delay: 1 ms}}") ==
         R"(s.yaml:36:41: routing.signals.in_flight.delay: a router always knows what it has in flight
