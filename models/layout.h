@@ -21,6 +21,7 @@ struct Layout {
   std::int64_t expert_tp() const { return ep > tp ? 1 : tp / ep; }
   /// Of one rank.
   std::int64_t devices_per_rank() const { return tp * pp; }
+  bool operator==(const Layout&) const = default;
 };
 
 /// Throws UnsupportedLayout when `shape` cannot be cut that way: a degree below 1; heads or MLP widths that tp does not

@@ -31,17 +31,6 @@ std::vector<std::unique_ptr<Replica>> make_replicas(const SimulationSpec& spec, 
   return replicas;
 }
 
-/// The longest sequence that the contract of a model and its roomiest implementation take.
-std::int64_t longest_context(const SimulationSpec& spec, const ModelSpec& model) {
-  std::int64_t context = 0;
-  for (const ImplementationSpec& implementation : model.implementations) {
-    if (spec.pools[implementation.pool.value].role == PoolRole::kPrefill) continue;
-    const EngineArgs& engine = spec.pools[implementation.pool.value].engine;
-    context = std::max(context, std::min(implementation.context_limit, max_context(engine)));
-  }
-  return std::min(context, model.context_limit);
-}
-
 }  // namespace
 
 Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
@@ -59,7 +48,6 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
       network_(spec_.topology),
       host_network_(host_links_),
       ideal_(spec_.models.size()) {
-  for (const ModelSpec& model : spec_.models) context_.push_back(longest_context(spec_, model));
   for (const ClassSpec& cls : spec_.classes) {
     deadlines_.emplace_back(cls.timeout, table_);
     deadlines_.emplace_back(cls.patience, table_);
@@ -147,7 +135,7 @@ void Engine::send(Arrival& arrival, SourceId source) {
   meter_.sent(r);
   clients_[source.value].sent();
 
-  if (!fit_to_contract(id)) return refuse(id, Reason::kContextLimit);
+  if (const Reason outside = fit_to_contract(id); outside != Reason::kNone) return refuse(id, outside);
   Router::Choice choice = router_.choose_pool(r, now_);
   if (choice.turn.move != UINT32_MAX) moves_.sent(id, choice.turn);
   if (choice.refused != Reason::kNone) return refuse(id, choice.refused);
@@ -195,18 +183,20 @@ bool Engine::place(RequestId id, Router::Choice& choice) {
   return true;
 }
 
-/// Cuts a request to its contract where that is allowed; false when it is too long.
-bool Engine::fit_to_contract(RequestId id) {
+/// Cuts a request to its contract, and to what any implementation takes, where that is allowed; else why it cannot be.
+Reason Engine::fit_to_contract(RequestId id) {
   RequestRecord& r = table_.record(id);
   const ModelSpec& model = spec_.models[r.model.value];
-  const std::int64_t context = context_[r.model.value];
-  if (r.output_target <= model.output_limit && r.prompt_tokens + r.output_target <= context) return true;
-  if (model.on_too_long == TooLong::kReject || context < 2) return false;
+  const Reason outside = router_.gates().outside_contract(r);
+  if (model.on_too_long == TooLong::kReject) return outside;
+  const std::int64_t context = router_.gates().longest_context(r.cls);
+  if (outside == Reason::kNone && r.prompt_tokens + r.output_target <= context) return Reason::kNone;
+  if (context < 2) return Reason::kContextLimit;
   ++truncated_;
-  r.prompt_tokens = std::min(r.prompt_tokens, context - 1);
+  r.prompt_tokens = std::min({r.prompt_tokens, model.input_limit, context - 1});
   table_.content(id).output = 0;  // nobody will quote it as it stands
   r.output_target = std::min({r.output_target, model.output_limit, context - r.prompt_tokens});
-  return true;
+  return Reason::kNone;
 }
 
 void Engine::schedule_source(std::uint32_t source) {
@@ -271,7 +261,7 @@ void Engine::end_step(std::uint32_t replica) {
     }
   }
   if (!r.loads().empty()) start_transfers(replica);  // of the next step, where it is planned already
-  if (r.barren_preemptions() >= spec_.stall_preemptions) give_up(r);
+  if (r.barren_preemptions() >= spec_.stall_preemptions) give_up(replica);
 }
 
 /// A request leaves its replica with the outcome that its record has by now.
@@ -315,8 +305,9 @@ void Engine::end(RequestId id, Outcome outcome, Reason reason) {
   table_.release(id);
 }
 
-void Engine::give_up(Replica& replica) {
-  for (const RequestId held : replica.give_up(events_)) {
+void Engine::give_up(std::uint32_t replica) {
+  router_.stopped(ReplicaId(replica));
+  for (const RequestId held : change(replica).give_up(events_)) {
     const RequestId id = is_leg(held) ? partner(held) : held;
     RequestRecord& r = table_.record(id);
     if (r.outcome == Outcome::kCompleted) {
@@ -337,7 +328,7 @@ bool Engine::give_up_on_the_stuck() {
   for (std::uint32_t r = 0; r < replicas_.size(); ++r) {
     if (replicas_[r]->running() + replicas_[r]->waiting() == 0) continue;
     any = true;
-    give_up(change(r));
+    give_up(r);
   }
   return any;
 }
@@ -375,6 +366,7 @@ Report Engine::report() {
   report.prefix_tokens = prefix_tokens_;
   report.ideal_prefix_hits = ideal_hits_;
   report.moves = moves_.take(now_);
+  report.gates = router_.gates().report();
   router_.tell_faults(report.notes);
   for (const Flow& flow : flows_) report.flows.push_back(flow.queue ? flow.queue->report() : FlowReport());
   laws_.run_ended(report, meter_.offered());

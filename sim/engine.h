@@ -39,7 +39,7 @@ class Engine {
   void handle(const EventQueue::Event& event);
   void arrive(std::uint32_t source);
   void send(Arrival& arrival, SourceId source);
-  bool fit_to_contract(RequestId id);
+  Reason fit_to_contract(RequestId id);
   void make_flows();
   bool place(RequestId id, Router::Choice& choice);
   /// A replica that is about to change.
@@ -76,7 +76,7 @@ class Engine {
   void leave(RequestId id);
   void end(RequestId id, Outcome outcome, Reason reason);
   void refuse(RequestId id, Reason reason);
-  void give_up(Replica& replica);
+  void give_up(std::uint32_t replica);
   bool give_up_on_the_stuck();
   void schedule_source(std::uint32_t source);
   void schedule_deadline(std::uint32_t queue);
@@ -108,7 +108,6 @@ class Engine {
   EventQueue events_;
   Moves moves_;
   Router router_;
-  std::vector<std::int64_t> context_;  ///< by ModelId: prompt plus output that contract and pools allow
   SimTime now_ = 0;
   SimTime worked_until_ = 0;     ///< the last instant at which something happened
   SimTime settled_ = -1;         ///< the last instant of which all steps that end there have ended

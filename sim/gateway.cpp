@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/gateway.h"
 
-#include "sim/gates.h"
 #include "sim/policies/registry.h"
 
 namespace poolcast {
 
 Gateway::Gateway(const SimulationSpec& spec, const Signals& signals, const PoolHealth& health)
-    : spec_(spec), signals_(signals), health_(health), load_(spec.pools.size(), 0) {
+    : spec_(spec), signals_(signals), health_(health), gates_(spec), load_(spec.pools.size(), 0) {
   const PolicySpec& policy = spec.routing.gateway;
   for (const ModelSpec& model : spec.models) {
     policies_.push_back(make_policy(policy.name, spec.seed, "gateway/" + model.name));
@@ -15,6 +14,9 @@ Gateway::Gateway(const SimulationSpec& spec, const Signals& signals, const PoolH
   }
   for (std::size_t p = 0; p < spec.pools.size(); ++p) {
     weight_.push_back(policy.weights.empty() ? static_cast<double>(spec.pools[p].replicas) : policy.weights[p]);
+  }
+  for (const ModelSpec& model : spec.models) {
+    if (model.compatibility.valid()) weight_[model.compatibility.value] = 0;
   }
 }
 
@@ -34,23 +36,33 @@ Gateway::Choice Gateway::choose(const RequestRecord& request, std::int64_t outpu
     const PoolId pool = implementation.pool;
     if (weight_[pool.value] <= 0) continue;
     if ((spec_.pools[pool.value].role == PoolRole::kPrefill) != prefill) continue;
-    const Reason reason = poolcast::refusal(spec_, implementation, request.prompt_tokens, output);
-    if (reason == Reason::kNone && health_.has_room(pool)) {
+    Reason reason = gates_.refusal(request, pool, output);
+    if (reason == Reason::kNone) reason = capacity(pool);
+    gates_.count(request.cls, pool, reason);
+    if (reason == Reason::kNone) {
       open_.push_back(pool.value);
-    } else if (refused != Reason::kQueueFull) {  // a full queue is the nearest miss, so it is the one told
-      refused = reason == Reason::kNone ? Reason::kQueueFull : reason;
+    } else {
+      refused = nearer(refused, reason);
     }
   }
-  if (open_.empty()) return {PoolId(), refused};
+  if (open_.empty()) return prefill ? Choice{PoolId(), refused} : fall_back(request, refused);
   return {PoolId(policy.choose({load_, weight_, open_, &signals_})), Reason::kNone};
 }
 
-Reason Gateway::refusal(const RequestRecord& request, PoolId pool) const {
-  for (const ImplementationSpec& implementation : spec_.models[request.model.value].implementations) {
-    if (implementation.pool != pool) continue;
-    return poolcast::refusal(spec_, implementation, request.prompt_tokens, request.output_target);
-  }
-  return Reason::kNoEligiblePool;
+Reason Gateway::capacity(PoolId pool) const {
+  if (health_.has_room(pool)) return Reason::kNone;
+  return health_.stopped(pool) ? Reason::kReplicasStalled : Reason::kQueueFull;
+}
+
+/// To the compatibility pool, unless a specialist could have served the request if it had been less busy.
+Gateway::Choice Gateway::fall_back(const RequestRecord& request, Reason refused) {
+  const PoolId last = gates_.compatibility(request.model);
+  const bool may = last.valid() && gate_of(refused) != Gate::kCapacity &&
+                   gates_.refusal(request, last, Via::kCompatibility) == Reason::kNone;
+  const bool taken = may && health_.has_room(last);
+  gates_.count_nobody(request.cls, taken);
+  if (taken) return {last, Reason::kNone};
+  return {PoolId(), may ? Reason::kQueueFull : refused};
 }
 
 }  // namespace poolcast

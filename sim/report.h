@@ -7,6 +7,7 @@
 
 #include "sim/cell.h"
 #include "sim/flow_spec.h"
+#include "sim/gates.h"
 #include "sim/ids.h"
 #include "sim/move_report.h"
 #include "sim/prefix_stats.h"
@@ -85,6 +86,7 @@ struct Report {
   double backlog_growth_per_s = 0;  ///< requests in system gained per second over the second half of the arrivals
   std::vector<FlowReport> flows;    ///< by PoolId
   std::vector<MoveReport> moves;    ///< by the order of SimulationSpec::moves
+  GateReport gates;
   std::vector<std::string> notes;   ///< sentences for the reader, in a fixed order
 
   std::uint64_t steps = 0;

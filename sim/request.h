@@ -27,8 +27,28 @@ enum class Reason : std::uint8_t {
   kSaturated,       ///< the filters of the pool's endpoint picker left no replica
   kFlowQueueFull,   ///< the queue of flow control before its pool, or its priority's part of it, was full
   kFlowExpired,     ///< it waited there for longer than its time to live
+  // Of the gates (sim/gates.h), beside the limits and the full queue above.
+  kOtherModel,         ///< the pool serves another model
+  kDataHandling,       ///< the pool must not see requests of this class
+  kNoStreaming,        ///< the contract promises what the implementation cannot
+  kNoCancellation,     ///< the same
+  kExperimental,       ///< status of the artifact
+  kBatchOnly,          ///< the same, and the class is not batch
+  kCanary,             ///< the same, and neither a weight of the gateway nor a move sends it traffic
+  kRetired,            ///< status of the artifact
+  kInputLimit,         ///< prompt longer than the contract or the implementation allows
+  kOutputLimit,        ///< output longer than they allow
+  kShape,              ///< no compiled shape holds it
+  kEvaluationMissing,  ///< no score of the suite
+  kEvaluationSamples,  ///< a score that is no share of a stated number of samples
+  kBelowThreshold,     ///< the score is
+  kNotConfident,       ///< the score passes, but the lower end of its interval does not
+  kReplicasStalled,    ///< all of them
+  kPriceUnknown,       ///< and the contract limits the cost
+  kCostLimit,          ///< cost above the limit
+  kCostMargin,         ///< cost above that of the incumbent by more than the margin
 };
-inline constexpr int kReasons = 13;
+inline constexpr int kReasons = 32;
 
 const char* name(Outcome outcome);
 const char* name(Reason reason);

@@ -21,7 +21,8 @@ Router::Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Rep
       engines_(replicas),
       moves_(moves),
       pool_signals_(*this, pool_borders(spec)),
-      gateway_(spec, pool_signals_, *this) {
+      gateway_(spec, pool_signals_, *this),
+      stopped_(replicas.size(), false) {
   const std::vector<std::uint32_t> first = pool_borders(spec);
   for (std::size_t p = 0; p < spec.pools.size(); ++p) {
     pools_.push_back(std::make_unique<PoolRouter>(spec, PoolId(p), replicas, first[p], now_));
@@ -80,8 +81,15 @@ void Router::follow_move(const RequestRecord& request, Choice& choice) {
   }
 }
 
+bool Router::stopped(PoolId pool) const {
+  const std::vector<std::uint32_t> borders = pool_borders(spec_);
+  const auto begin = stopped_.begin() + borders[pool.value], end = stopped_.begin() + borders[pool.value + 1];
+  return std::all_of(begin, end, [](bool stopped) { return stopped; });
+}
+
 /// A queue before the pool takes what its replicas do not.
 bool Router::has_room(PoolId pool) const {
+  if (any_stopped_ && stopped(pool)) return false;
   const auto& pipeline = spec_.routing.pool[pool.value].pipeline;
   return (pipeline && pipeline->flow) || pools_[pool.value]->has_room();
 }

@@ -42,6 +42,12 @@ class Router : private PoolHealth {
   void removed(PoolId pool, ReplicaId replica, RequestId id);
   /// What went wrong in the scripts of endpoint pickers, a sentence each.
   void tell_faults(std::vector<std::string>& notes) const;
+  /// A replica has stopped for good.
+  void stopped(ReplicaId replica) {
+    stopped_[replica.value] = true;
+    any_stopped_ = spec_.gated;
+  }
+  const Gates& gates() const { return gateway_.gates(); }
   /// One request more or less waits at the gateway for the pool.
   void held(PoolId pool, std::int64_t by) { gateway_.change_load(pool, by); }
 
@@ -73,6 +79,7 @@ class Router : private PoolHealth {
   bool choose_prefill(const RequestRecord& request, const Content& content, Choice& choice);
   void follow_move(const RequestRecord& request, Choice& choice);
   bool has_room(PoolId pool) const override;
+  bool stopped(PoolId pool) const override;
 
   const SimulationSpec& spec_;
   const std::vector<std::unique_ptr<Replica>>& engines_;
@@ -80,7 +87,9 @@ class Router : private PoolHealth {
   std::vector<std::unique_ptr<PoolRouter>> pools_;
   PoolSignals pool_signals_;
   Gateway gateway_;
-  bool seen_ = false;  ///< some pool's metrics are not known at once
+  std::vector<bool> stopped_;  ///< by ReplicaId
+  bool any_stopped_ = false;   ///< and the scenario states gates
+  bool seen_ = false;          ///< some pool's metrics are not known at once
   SimTime now_ = 0;
 };
 

@@ -9,9 +9,11 @@
 #include "models/step_curve.h"
 #include "models/topology.h"
 #include "models/units.h"
+#include "sim/gate_spec.h"
 #include "sim/ids.h"
 #include "sim/metric.h"
 #include "sim/move_spec.h"
+#include "sim/request.h"
 #include "sim/schedulers/engine_args.h"
 #include "sim/signal_spec.h"
 #include "sim/source.h"
@@ -41,6 +43,9 @@ struct ClassSpec {
   SimTime timeout = kNever;   ///< the contract's limit from sent to the last token; then the request is timed out
   SimTime patience = kNever;  ///< the user cancels when no token came within this time
   std::vector<Objective> objectives;
+  double availability = 0;       ///< share of its requests that complete, at least; 0: nobody promises any
+  bool batch = false;            ///< implementations that are batch-only may serve it
+  std::vector<PoolId> barred{};  ///< pools that must not see its requests
 };
 
 enum class TooLong : std::uint8_t {
@@ -51,13 +56,25 @@ enum class TooLong : std::uint8_t {
 struct ImplementationSpec {
   PoolId pool;
   std::int64_t context_limit = INT64_MAX;  ///< prompt plus output, tokens
+  std::int64_t input_limit = INT64_MAX;
+  std::int64_t output_limit = INT64_MAX;
+  std::vector<CompiledShape> shapes{};  ///< empty: every length
+  ImplementationStatus status = ImplementationStatus::kProduction;
+  bool streams = true;                ///< tokens as they come
+  bool cancels = true;                ///< stops when its user gives up
+  Reason evaluation = Reason::kNone;  ///< why it does not pass
+  Reason economics = Reason::kNone;   ///< why its cost is not acceptable
 };
 
 struct ModelSpec {
   std::string name;
   std::int64_t context_limit = INT64_MAX;  ///< prompt plus output, tokens
+  std::int64_t input_limit = INT64_MAX;
   std::int64_t output_limit = INT64_MAX;
   TooLong on_too_long = TooLong::kReject;
+  bool streaming = false;     ///< the contract promises it
+  bool cancellation = false;  ///< the same
+  PoolId compatibility{};     ///< takes what no implementation may serve, and nothing else; not valid: none does
   std::vector<ImplementationSpec> implementations;
 };
 
@@ -125,6 +142,7 @@ struct SimulationSpec {
   std::vector<MoveSpec> moves;  ///< no pool is the origin of two moves of one class
   MeasureSpec measure;
   DecisionLog* log = nullptr;  ///< explains one request; outlives the run; null: nobody asks
+  bool gated = false;     ///< the scenario states gates: a pool whose replicas have all stopped is not healthy
   bool stepwise = false;  ///< one step at a time by the literal scheduling loop; same results, slower
   /// A replica that preempts so often in a row without any request leaving it is stopped, and its requests fail as
   /// stalled. Counted in preemptions, not steps, so that leaps do not matter.
