@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "scenarios/include.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/overrides.h"
 #include "scenarios/units.h"
@@ -45,14 +46,22 @@ void check_names(const std::vector<std::pair<std::string, YamlNode>>& names) {
     if (name.empty()) at.fail("a name cannot be empty");
     const auto [first, is_new] = seen.emplace(name, at.location());
     if (is_new) continue;
-    const int line = first->second.line;
-    at.fail(fmt::format("the name {} is taken{}", quote(name), line > 0 ? fmt::format(" in line {}", line) : ""));
+    const Location& taken = first->second;
+    std::string where;
+    if (taken.line > 0) where = fmt::format(" in line {}", taken.line);
+    if (taken.line > 0 && taken.file != at.location().file) where = fmt::format(" in {}:{}", taken.file, taken.line);
+    at.fail(fmt::format("the name {} is taken{}", quote(name), where));
+  }
+}
+
+void check_format_version(const YamlNode& version) {
+  constexpr std::int64_t kFormatVersion = 1;
+  if (version.integer() != kFormatVersion) {
+    version.fail(fmt::format("this program reads version {}, got {}", kFormatVersion, quote(version.text())));
   }
 }
 
 namespace {
-
-constexpr std::int64_t kFormatVersion = 1;
 
 std::vector<YamlNode> entries_of(MappingReader& root, const std::string& key) {
   const YamlNode node = root.required(key);
@@ -68,13 +77,6 @@ void check_entry_names(const std::vector<Entry>& entries) {
   check_names(names);
 }
 
-void check_version(MappingReader& root) {
-  const YamlNode version = root.required("version");
-  if (version.integer() != kFormatVersion) {
-    version.fail(fmt::format("this program reads version {}, got {}", kFormatVersion, quote(version.text())));
-  }
-}
-
 Scenario load_document(const std::string& name, const YamlNode& document, const Catalog& catalog) {
   Scenario scenario;
   scenario.name = name;
@@ -83,7 +85,10 @@ Scenario load_document(const std::string& name, const YamlNode& document, const 
                             &scenario.side_files};
 
   MappingReader root(document);
-  check_version(root);
+  check_format_version(root.required("version"));
+  for (const char* key : {"include", "set"}) {
+    if (root.has(key)) root.fail_at_key(key, "stands in files only, not in options");
+  }
   if (const auto seed = root.optional("seed")) scenario.seed = static_cast<std::uint64_t>(seed->integer(0));
   root.not_modelled_yet({"failures", "failure_domains", "telemetry", "energy", "plan"});
   for (const YamlNode& node : entries_of(root, "pools")) scenario.pools.push_back(load_pool(node, context));
@@ -142,9 +147,12 @@ MeasureSpec load_measure(const YamlNode& node) {
 
 Scenario load_scenario_text(const std::string& name, std::string_view text, const Catalog& catalog,
                             const std::vector<std::string>& overrides) {
-  YamlNode document = parse_yaml(name, text);
+  std::vector<std::string> included;
+  YamlNode document = join_includes(parse_yaml(name, text), &included);
   for (const std::string& setting : overrides) document = apply_override(document, setting);
-  return load_document(name, document, catalog);
+  Scenario scenario = load_document(name, document, catalog);
+  for (const std::string& file : included) scenario.side_files.push_back({"include", file});
+  return scenario;
 }
 
 Scenario load_scenario(const std::string& path, const Catalog& catalog, const std::vector<std::string>& overrides) {

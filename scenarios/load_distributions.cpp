@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "scenarios/include.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/units.h"
 
@@ -76,7 +77,7 @@ void load_empirical(MappingReader& reader, const LoadContext& context, LengthSpe
   if (which == 0) {
     length.table = read_table(node);
   } else {
-    const std::string beside = context.folder + node.text();
+    const std::string beside = folder_of(node, context.folder) + node.text();
     const bool is_absolute = !node.text().empty() && node.text()[0] == '/';
     length.table = read_table_file(node, !is_absolute && std::filesystem::exists(beside) ? beside : node.text());
   }

@@ -49,6 +49,14 @@ CurveSource load_curves(const YamlNode& node, const LoadContext& context);
 
 /// Implementations refer to pools by name only; `link_models` checks them.
 LogicalModel load_model(const YamlNode& node, const LoadContext& context);
+/// `contract` of a model whose name, task and shape are known.
+void load_contract(const YamlNode& node, LogicalModel& model);
+ImplementationEntry load_implementation(const YamlNode& node);
+/// `{context: …, input: …, output: …}`; what it leaves out, or `none`, stays as it is.
+void load_length_limits(const YamlNode& node, LengthLimits& limits);
+/// A share from 50 % to below 100 %.
+double load_confidence(const YamlNode& node);
+Layout load_layout(const YamlNode& node);
 /// Everything that does not depend on the model that the pool serves.
 PoolEntry load_pool(const YamlNode& node, const LoadContext& context);
 EngineEntry load_engine(const YamlNode& node, const Accelerator& accelerator, const Layout& layout,
@@ -75,6 +83,9 @@ RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& po
 MeasureSpec load_measure(const YamlNode& node);
 
 // Small readers that several sections share.
+
+/// Throws unless it is the version of the format that this program reads.
+void check_format_version(const YamlNode& version);
 
 /// The node below `node` at `keys`, or the deepest one that exists: a place for messages.
 YamlNode deepest(const YamlNode& node, const std::vector<std::string_view>& keys);

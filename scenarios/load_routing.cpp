@@ -8,6 +8,7 @@
 #include <span>
 
 #include "scenarios/endpoint_picker_config.h"
+#include "scenarios/include.h"
 #include "scenarios/load_parts.h"
 #include "sim/policies/registry.h"
 #include "sim/routing/aliases.h"
@@ -71,7 +72,7 @@ std::shared_ptr<const routing::PipelineSpec> load_picker(const YamlNode& node, P
   if (node.is_scalar()) {
     if (node.text().empty()) node.fail("a file name cannot be empty");
     std::error_code ignored;
-    const std::string beside = context.folder + node.text();
+    const std::string beside = folder_of(node, context.folder) + node.text();
     const bool there = node.text()[0] != '/' && std::filesystem::exists(beside, ignored);
     const std::string& path = there ? beside : node.text();
     context.reads("endpoint picker", path);

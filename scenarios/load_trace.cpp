@@ -2,6 +2,7 @@
 #include <array>
 #include <filesystem>
 
+#include "scenarios/include.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/traces/trace_files.h"
 #include "scenarios/units.h"
@@ -67,7 +68,8 @@ void load_filter(const YamlNode& node, TraceSpec& trace) {
 
 }  // namespace
 
-std::string find_file(const YamlNode& node, const std::string& folder) {
+std::string find_file(const YamlNode& node, const std::string& main_folder) {
+  const std::string folder = folder_of(node, main_folder);
   const std::string& name = node.text();
   if (name.empty()) node.fail("a file name cannot be empty");
   std::error_code ignored;

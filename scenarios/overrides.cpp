@@ -41,7 +41,11 @@ const std::vector<std::vector<std::string_view>>& rivals() {
 
 class Override {
  public:
-  explicit Override(const std::string& text) : option_("--set " + text) {
+  Override(const std::string& path, const YamlNode& value)
+      : option_("set"), at_(value.location()), path_(path), value_(value), place_(value.empty_mapping()) {
+    if (path_.empty()) fail("an empty path");
+  }
+  explicit Override(const std::string& text) : option_("--set " + text), at_{option_} {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) fail("expected path.to.key=value");
     path_ = text.substr(0, equals);
@@ -52,7 +56,7 @@ class Override {
   YamlNode apply(const YamlNode& node) { return descend(node, 0, ""); }
 
  private:
-  [[noreturn]] void fail(const std::string& message) const { throw ConfigError(Location{option_}, "", message); }
+  [[noreturn]] void fail(const std::string& message) const { throw ConfigError(at_, at_.line > 0 ? "set." + path_ : "", message); }
   std::string walked(std::size_t at) const { return quote(path_.substr(0, at)); }
 
   /// `node` with the value set at the rest of the path, from `at` on. `key` is the key under which `node` stands.
@@ -212,6 +216,7 @@ class Override {
   }
 
   std::string option_;
+  Location at_;
   std::string path_;
   YamlNode value_;
   YamlNode place_;  // an empty mapping that stands in the option
@@ -221,6 +226,10 @@ class Override {
 
 YamlNode apply_override(const YamlNode& document, const std::string& setting) {
   return Override(setting).apply(document);
+}
+
+YamlNode apply_override(const YamlNode& document, const std::string& path, const YamlNode& value) {
+  return Override(path, value).apply(document);
 }
 
 }  // namespace poolcast

@@ -19,4 +19,7 @@ namespace poolcast {
 /// Throws ConfigError; messages name the option in place of the file.
 YamlNode apply_override(const YamlNode& document, const std::string& setting);
 
+/// The same for a value of a file; messages point at it.
+YamlNode apply_override(const YamlNode& document, const std::string& path, const YamlNode& value);
+
 }  // namespace poolcast

@@ -198,4 +198,33 @@ YamlNode YamlNode::empty_mapping() const {
   return {std::move(data), path_};
 }
 
+YamlNode YamlNode::joined(const YamlNode& other, const std::vector<std::string_view>& lists) const {
+  const auto items = [](const Data::Entry& entry) {
+    if (entry.value->kind == Kind::kList) return entry.value->entries;
+    return std::vector<Data::Entry>{{"", {}, entry.value->source, entry.value}};
+  };
+  auto data = std::make_shared<Data>(*data_);
+  for (const Data::Entry& added : other.data_->entries) {
+    auto known =
+        std::find_if(data->entries.begin(), data->entries.end(), [&](const auto& e) { return e.key == added.key; });
+    if (known == data->entries.end()) {
+      data->entries.push_back(added);
+    } else if (std::find(lists.begin(), lists.end(), added.key) == lists.end() || known->value->kind == Kind::kNull ||
+               added.value->kind == Kind::kNull) {
+      *known = added;
+    } else {
+      auto list = std::make_shared<Data>(*known->value);
+      list->kind = Kind::kList;
+      list->entries = items(*known);
+      for (Data::Entry& item : items(added)) list->entries.push_back(std::move(item));
+      known->value = std::move(list);
+    }
+  }
+  return {std::move(data), path_};
+}
+
+std::string YamlNode::file() const {
+  return data_->source && !data_->source->one_line ? data_->source->name : std::string();
+}
+
 }  // namespace poolcast

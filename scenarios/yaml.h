@@ -70,6 +70,11 @@ class YamlNode {
   YamlNode with_item(std::size_t index, const YamlNode& value) const;  ///< index < size()
   YamlNode wrapped(const std::string& key) const;  ///< a mapping {key: this} at the place and under the path of this
   YamlNode empty_mapping() const;                  ///< {} at the place and under the path of this
+  /// A mapping with the entries of this one and those of `other`, every value and key at its own place. Under a key of
+  /// both, `other` holds, but for the keys in `lists`: there its items follow those of this one.
+  YamlNode joined(const YamlNode& other, const std::vector<std::string_view>& lists) const;
+  /// The file that holds this value; empty for an option of the command line, and for what no text holds.
+  std::string file() const;
 
  private:
   struct Data;
