@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "models/error.h"
+#include "scenarios/build_gates.h"
 #include "scenarios/build_moves.h"
 #include "scenarios/engines/engine_kind.h"
 #include "scenarios/load_parts.h"
@@ -99,7 +100,7 @@ void build_models(const Scenario& scenario, SimulationSpec& spec) {
     for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
       const PoolEntry& pool = scenario.pools[p];
       if (pool.model != m) continue;
-      const std::int64_t limit = entry.implementations[pool.implementation].context_limit;
+      const std::int64_t limit = entry.implementations[pool.implementation].limits.context;
       model.implementations.push_back({PoolId(p), limit_for(entry.task, limit)});
     }
     spec.models.push_back(std::move(model));
@@ -203,6 +204,32 @@ PoolFacts pool_facts(const PoolEntry& entry, const LogicalModel& model, const St
   return facts;
 }
 
+std::string metadata_of(const std::string& what, const PoolEntry& pool, const LogicalModel& model) {
+  const ImplementationEntry& entry = model.implementations[pool.implementation];
+  if (what == "pool") return pool.name;
+  if (what == "artifact") {
+    return entry.artifact.digest.empty() ? entry.artifact.name : entry.artifact.name + "@" + entry.artifact.digest;
+  }
+  if (what == "version") return model.version;
+  if (what == "status") return name(entry.status);
+  return what == "accelerator" ? pool.accelerator.name : pool.region;
+}
+
+void add_metadata(const Scenario& scenario, RunFacts& facts) {
+  for (const std::string_view what : metadata_names()) {
+    std::vector<std::string> by_pool;
+    bool any = false;
+    for (const PoolEntry& pool : scenario.pools) {
+      const LogicalModel& model = scenario.models[pool.model];
+      const auto& told = model.contract.metadata;
+      const bool tells = std::find(told.begin(), told.end(), what) != told.end();
+      by_pool.push_back(tells ? metadata_of(std::string(what), pool, model) : "");
+      any |= tells;
+    }
+    if (any) facts.metadata.emplace_back(what, std::move(by_pool));
+  }
+}
+
 RunFacts run_facts(const Scenario& scenario) {
   RunFacts facts;
   facts.version = POOLCAST_VERSION;
@@ -212,7 +239,9 @@ RunFacts run_facts(const Scenario& scenario) {
   for (const LogicalModel& model : scenario.models) {
     facts.models.push_back(model.name);
     facts.units.push_back(unit(model.task));
+    facts.compatibility.push_back(model.contract.compatibility_pool);
   }
+  add_metadata(scenario, facts);
   facts.notes = scenario.notes;
   facts.fidelity = fidelity(scenario);
   return facts;
@@ -239,6 +268,8 @@ BuiltScenario build(const Scenario& scenario) {
   }
   spec.topology = scenario.topology.graph(scenario.pools);
   build_models(scenario, spec);
+  build_gates(scenario, spec, built.facts.notes);
+  built.facts.gated = spec.gated;
   built.facts.classes = spec.classes;
   build_moves(scenario, built);
   for (std::size_t i = 0; i < scenario.workload.size(); ++i) build_source(scenario, i, built);

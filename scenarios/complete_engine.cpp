@@ -31,7 +31,7 @@ void complete_length(PoolEntry& pool, const EngineKind& kind, const LogicalModel
   std::int64_t& longest = kind.context(pool.engine.settings.args);
   if (longest != 0) return;
   // The engine's own default is the model's limit; an operator sets it to what the contract lets through.
-  std::int64_t limit = std::min(model.context_limit, model.implementations[pool.implementation].context_limit);
+  std::int64_t limit = std::min(model.context_limit, model.implementations[pool.implementation].limits.context);
   if (model.shape && model.shape->context_limit > 0) limit = std::min(limit, model.shape->context_limit);
   if (limit > kMostTokens) {
     at.fail(fmt::format("{} is not stated, and model {} states no context limit to take it from", kind.context_argument,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/load_parts.h"
+#include "scenarios/resolve_parts.h"
 
 namespace poolcast {
 namespace {
@@ -37,6 +38,36 @@ YamlNode implementation_node(const LogicalModel& model, std::size_t index) {
   return list ? deepest(list->one_or_more().at(index), {"pool"}) : model.at;
 }
 
+/// A name in a contract that is one of the model's own pools.
+void check_pool_of(const YamlNode& node, std::size_t model, const std::vector<PoolEntry>& pools) {
+  const std::size_t pool = find_pool(pools, node);
+  if (pools[pool].model != model) node.fail("pool " + quote(node.text()) + " serves another model");
+  if (pools[pool].role != PoolRole::kBoth)
+    node.fail("a pool with role " + std::string(name(pools[pool].role)) + " serves half a request only");
+}
+
+void check_contract(const LogicalModel& model, std::size_t index, const std::vector<PoolEntry>& pools) {
+  for (const DataHandling& handling : model.contract.data_handling) {
+    if (handling.pools.empty()) continue;
+    for (const YamlNode& pool : deepest(handling.at, {"pools"}).one_or_more()) find_pool(pools, pool);
+  }
+  if (!model.contract.compatibility_pool.empty()) {
+    check_pool_of(deepest(model.at, {"contract", "compatibility_pool"}), index, pools);
+  }
+  if (model.contract.cost && !model.contract.cost->incumbent.empty()) {
+    check_pool_of(deepest(model.contract.cost->at, {"incumbent"}), index, pools);
+  }
+}
+
+/// What was built for one layout cannot run on another.
+void check_artifact(const ImplementationEntry& entry, const PoolEntry& pool) {
+  if (!entry.artifact.layout || *entry.artifact.layout == pool.layout) return;
+  const auto text = [](const Layout& l) { return fmt::format("tp {} pp {} dp {} ep {}", l.tp, l.pp, l.dp, l.ep); };
+  deepest(entry.at, {"artifact", "layout"})
+      .fail(fmt::format("was built for {}, and pool {} has {}", text(*entry.artifact.layout), quote(pool.name),
+                        text(pool.layout)));
+}
+
 }  // namespace
 
 void link_models(std::vector<LogicalModel>& models, std::vector<PoolEntry>& pools) {
@@ -61,7 +92,9 @@ void link_models(std::vector<LogicalModel>& models, std::vector<PoolEntry>& pool
     if (server[p] == kNobody) {
       deepest(pools[p].at, {"name"}).fail("no model has an implementation on pool " + quote(pools[p].name));
     }
+    check_artifact(models[pools[p].model].implementations[pools[p].implementation], pools[p]);
   }
+  for (std::size_t m = 0; m < models.size(); ++m) check_contract(models[m], m, pools);
 }
 
 void complete_pool(PoolEntry& pool, const std::vector<LogicalModel>& models, const LoadContext& context) {

@@ -7,7 +7,6 @@
 #include "scenarios/units.h"
 
 namespace poolcast {
-namespace {
 
 Layout load_layout(const YamlNode& node) {
   constexpr std::int64_t kMostDevices = 100'000;
@@ -24,6 +23,8 @@ Layout load_layout(const YamlNode& node) {
   reader.finish();
   return layout;
 }
+
+namespace {
 
 /// Which layouts the model of an engine can follow.
 void check_degrees(const PoolEntry& pool) {
@@ -78,6 +79,7 @@ PoolEntry load_pool(const YamlNode& node, const LoadContext& context) {
   MappingReader reader(node);
   pool.name = reader.required("name").text();
   pool.accelerator = load_accelerator(reader.required("accelerator"), context);
+  if (const auto region = reader.optional("region")) pool.region = region->text();
   if (const auto layout = reader.optional("layout")) pool.layout = load_layout(*layout);
   if (const auto replicas = reader.optional("replicas")) {
     pool.replicas = static_cast<std::int32_t>(replicas->integer(1, kMostReplicas));

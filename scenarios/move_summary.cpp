@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/gate_summary.h"
 #include "scenarios/human.h"
 #include "scenarios/summary_text.h"
 #include "scenarios/text_table.h"
@@ -105,8 +106,14 @@ std::string move_text(const MoveSummary& move) {
                human_count(step.not_taken), errors_text(moved), p99(step.moved.cell), p99(step.stayed.cell),
                rate_text(step.moved.first), rate_text(step.moved.all), end_text(step)});
   }
+  std::array<std::uint64_t, kReasons> reasons{};
+  for (const MoveStepReport& step : move.report.steps) {
+    for (std::size_t i = 0; i < reasons.size(); ++i) reasons[i] += step.reasons[i];
+  }
+  const std::string why = reasons_text(reasons);
+  const std::string not_taken = why.empty() ? why : wrapped("  ", "not taken: " + why);
   const std::string who = move.facts.cls.empty() ? "" : " (" + move.facts.cls + ")";
-  return table.text() +
+  return table.text() + not_taken +
          wrapped("  ", fmt::format("{} -> {}{}: {}", move.facts.from, move.facts.to, who, outcome_text(move))) + "\n";
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "scenarios/build_moves.h"
 #include "scenarios/units.h"
 
 namespace poolcast {
@@ -23,7 +22,8 @@ Check evaluation_check(const LogicalModel& model, const ImplementationEntry& ent
   Check check{fmt::format("evaluation {}/{}", model.name, entry.pool), Result::kWarned, ""};
   const bool serves =
       entry.status == ImplementationStatus::kProduction || entry.status == ImplementationStatus::kCanary;
-  const std::optional<double> bound = score_bound(entry, confidence);
+  const EvaluationResult* const result = newest_result(entry.evaluations, model.suite);
+  const std::optional<double> bound = score_bound(result, confidence);
   if (!model.threshold) {
     check.why = "the scenario states no threshold";
   } else if (!bound) {
@@ -31,9 +31,9 @@ Check evaluation_check(const LogicalModel& model, const ImplementationEntry& ent
     if (serves) check.result = Result::kFailed;
   } else {
     check.result = *bound >= *model.threshold ? Result::kPassed : Result::kFailed;
-    check.why =
-        fmt::format("score {} of {} samples: at least {:.4f} with {:.4g} % confidence, threshold {}",
-                    number_text(*entry.score), *entry.samples, *bound, confidence * 100, number_text(*model.threshold));
+    check.why = fmt::format("score {} of {} samples: at least {:.4f} with {:.4g} % confidence, threshold {}",
+                            number_text(*result->score), *result->samples, *bound, confidence * 100,
+                            number_text(*model.threshold));
   }
   return check;
 }

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "scenarios/build_moves.h"
 #include "scenarios/digest.h"
 #include "scenarios/json_tree.h"
 #include "scenarios/resolve.h"
@@ -73,9 +72,11 @@ Json curve(const PoolEntry& pool) {
 }
 
 Json evaluation(const LogicalModel& model, const ImplementationEntry& entry, double confidence) {
-  return {{"suite", model.suite},          {"threshold", or_null(model.threshold)},
-          {"score", or_null(entry.score)}, {"samples", or_null(entry.samples)},
-          {"confidence", confidence},      {"at_least", or_null(score_bound(entry, confidence))}};
+  const EvaluationResult* const result = newest_result(entry.evaluations, model.suite);
+  const EvaluationResult stated = result ? *result : EvaluationResult();
+  return {{"suite", model.suite},           {"threshold", or_null(model.threshold)},
+          {"score", or_null(stated.score)}, {"samples", or_null(stated.samples)},
+          {"confidence", confidence},       {"at_least", or_null(score_bound(result, confidence))}};
 }
 
 Json binding(const LogicalModel& model, const PoolEntry& pool, double confidence) {
@@ -84,10 +85,12 @@ Json binding(const LogicalModel& model, const PoolEntry& pool, double confidence
           {"pool", pool.name},
           {"status", name(entry.status)},
           {"artifact",
-           {{"name", entry.artifact}, {"precision", name(entry.precision)}, {"kv_precision", name(pool.kv_precision)}}},
+           {{"name", entry.artifact.name},
+            {"precision", name(entry.precision)},
+            {"kv_precision", name(pool.kv_precision)}}},
           {"evaluation", evaluation(model, entry, confidence)},
           {"limits",
-           {{"context_tokens", tokens(std::min(entry.context_limit, model.context_limit))},
+           {{"context_tokens", tokens(std::min(entry.limits.context, model.context_limit))},
             {"output_tokens", tokens(model.output_limit)}}},
           {"hardware",
            {{"accelerator", pool.accelerator.name},

@@ -71,66 +71,6 @@ std::string limit_text(std::int64_t limit) { return limit == INT64_MAX ? "none" 
 
 namespace {
 
-void write_class(YamlWriter& yaml, const ClassEntry& cls) {
-  yaml.open(cls.name);
-  std::string objectives;
-  for (std::size_t i = 0; i < cls.objectives.size();) {
-    const Metric metric = cls.objectives[i].metric;
-    std::vector<std::string> limits;
-    for (; i < cls.objectives.size() && cls.objectives[i].metric == metric; ++i) {
-      limits.push_back(
-          fmt::format("p{}: {}", number_text(cls.objectives[i].percentile), time_text(cls.objectives[i].limit)));
-    }
-    objectives += fmt::format("{}{}: {{{}}}", objectives.empty() ? "" : ", ", name(metric), fmt::join(limits, ", "));
-  }
-  yaml.value("objectives", "{" + objectives + "}");
-  yaml.value("priority", std::to_string(cls.priority));
-  yaml.value("timeout", time_text(cls.timeout));
-  yaml.value("patience", time_text(cls.patience));
-  yaml.close();
-}
-
-void write_implementation(YamlWriter& yaml, const ImplementationEntry& entry) {
-  yaml.open_item();
-  yaml.text("pool", entry.pool);
-  if (!entry.artifact.empty()) yaml.text("artifact", entry.artifact);
-  yaml.value("status", name(entry.status));
-  yaml.value("precision", name(entry.precision));
-  if (entry.kv_precision) yaml.value("kv_precision", name(*entry.kv_precision));
-  yaml.value("limits", fmt::format("{{context: {}}}", limit_text(entry.context_limit)));
-  std::vector<std::string> evaluation;
-  if (entry.score) evaluation.push_back("score: " + number_text(*entry.score));
-  if (entry.samples) evaluation.push_back("samples: " + std::to_string(*entry.samples));
-  if (!evaluation.empty()) yaml.value("evaluation", fmt::format("{{{}}}", fmt::join(evaluation, ", ")));
-  yaml.close_item();
-}
-
-void write_model(YamlWriter& yaml, const LogicalModel& model) {
-  yaml.open_item();
-  yaml.text("name", model.name);
-  yaml.value("task", name(model.task));
-  if (model.task == Task::kImage) yaml.value("steps", std::to_string(model.steps));
-  if (model.shape) write_shape(yaml, *model.shape);
-  yaml.open("contract");
-  yaml.value("limits", fmt::format("{{context: {}, output: {}}}", limit_text(model.context_limit),
-                                   limit_text(model.output_limit)));
-  yaml.value("on_too_long", model.on_too_long == TooLong::kReject ? "reject" : "truncate");
-  yaml.open("classes");
-  for (const ClassEntry& cls : model.classes) write_class(yaml, cls);
-  yaml.close();
-  yaml.close();
-  if (!model.suite.empty() || model.threshold) {
-    yaml.open("evaluation");
-    if (!model.suite.empty()) yaml.text("suite", model.suite);
-    if (model.threshold) yaml.value("threshold", number_text(*model.threshold));
-    yaml.close();
-  }
-  yaml.open("implementations");
-  for (const ImplementationEntry& entry : model.implementations) write_implementation(yaml, entry);
-  yaml.close();
-  yaml.close_item();
-}
-
 void write_topology(YamlWriter& yaml, const Scenario& scenario) {
   const TopologyEntry& topology = scenario.topology;
   if (topology.links.empty() && topology.switches.empty()) return;

@@ -18,9 +18,11 @@ void write_workload_entry(YamlWriter& yaml, const WorkloadEntry& entry, Resolve 
 const char* name(PoolRole role);
 void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode);
 std::string signals_text(const SignalSpec& signals);  ///< a mapping in one line
+void write_model(YamlWriter& yaml, const LogicalModel& model);
 void write_moves(YamlWriter& yaml, const Scenario& scenario);
 void write_figures(YamlWriter& yaml, const Accelerator& accelerator);
 void write_shape(YamlWriter& yaml, const TransformerShape& shape);
+std::string layout_text(const Layout& layout);
 std::string limit_text(std::int64_t limit);  ///< INT64_MAX is "none"
 
 }  // namespace poolcast

@@ -92,13 +92,17 @@ void write_curves(YamlWriter& yaml, const CurveSource& curves, Resolve mode) {
 
 }  // namespace
 
+std::string layout_text(const Layout& layout) {
+  return fmt::format("{{tp: {}, pp: {}, dp: {}, ep: {}}}", layout.tp, layout.pp, layout.dp, layout.ep);
+}
+
 void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode) {
   yaml.open_item();
   yaml.text("name", pool.name);
+  if (!pool.region.empty()) yaml.text("region", pool.region);
   yaml.value("role", name(pool.role));
   write_figures(yaml, pool.accelerator);
-  const Layout& layout = pool.layout;
-  yaml.value("layout", fmt::format("{{tp: {}, pp: {}, dp: {}, ep: {}}}", layout.tp, layout.pp, layout.dp, layout.ep));
+  yaml.value("layout", layout_text(pool.layout));
   yaml.value("replicas", std::to_string(pool.replicas));
   write_engine(yaml, pool, mode);
   write_curves(yaml, pool.curves, mode);

@@ -71,6 +71,7 @@ ResultsFile::ResultsFile(const std::string& path, const ResultsHeader& header)
   columns_.strings("names/models", header.models);
   columns_.strings("names/pools", header.pools);
   columns_.strings("names/replicas", pool_of_replicas(header));
+  for (const auto& [name, by_pool] : header.metadata) columns_.strings("metadata/" + name, by_pool);
 }
 
 void ResultsFile::request_ended(const RequestRecord& record) {

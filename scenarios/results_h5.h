@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/atomic_file.h"
@@ -20,6 +21,8 @@ struct ResultsHeader {
   std::vector<std::string> models;
   std::vector<std::string> pools;
   std::vector<std::int32_t> replicas;  ///< by pool
+  /// What the contracts let an answer tell of who served it beside the pool: "artifact" and its value by pool.
+  std::vector<std::pair<std::string, std::vector<std::string>>> metadata{};
 };
 
 /// Writes a row for each request that ends, in that order, to an HDF5 file (described in scenarios/results.md). The

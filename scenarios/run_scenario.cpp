@@ -16,7 +16,7 @@ namespace poolcast {
 namespace {
 
 ResultsHeader header_of(const RunFacts& facts) {
-  ResultsHeader header{facts.version, facts.seed, facts.scenario_digest, {}, facts.models, {}, {}};
+  ResultsHeader header{facts.version, facts.seed, facts.scenario_digest, {}, facts.models, {}, {}, facts.metadata};
   for (const ClassSpec& cls : facts.classes) header.classes.push_back(cls.name);
   for (const PoolFacts& pool : facts.pools) {
     header.pools.push_back(pool.name);

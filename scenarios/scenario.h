@@ -16,6 +16,7 @@
 #include "models/step_fit.h"
 #include "models/transformer.h"
 #include "models/units.h"
+#include "scenarios/contract.h"
 #include "scenarios/curve_file.h"
 #include "scenarios/engines/engine_settings.h"
 #include "scenarios/task.h"
@@ -44,34 +45,44 @@ struct ClassEntry {
   SimTime timeout = kNever;
   SimTime patience = kNever;
   std::vector<Objective> objectives;
+  double availability = 0;    ///< share of the offered requests that complete, at least; 0: not promised
+  bool batch = false;         ///< default: whether its name is "batch"
+  std::string data_handling;  ///< an entry of the contract; empty: anywhere
 };
 
-enum class ImplementationStatus { kExperimental, kBatchOnly, kCanary, kProduction, kRetired };
-const char* name(ImplementationStatus status);
-
-/// Artifact, status and evaluation are recorded and shown; they decide nothing until gates are modelled.
+/// One artifact of a logical model on one pool.
 struct ImplementationEntry {
   std::string pool;
-  std::string artifact;
+  Artifact artifact;
   ImplementationStatus status = ImplementationStatus::kProduction;
   Precision precision = Precision::kBf16;  ///< of the linear layers' weights
   std::optional<Precision> kv_precision;   ///< nothing: by the engine's kv_cache_dtype
-  std::int64_t context_limit = INT64_MAX;  ///< prompt plus output, tokens
-  std::optional<double> score;
-  std::optional<std::int64_t> samples;
+  LengthLimits limits;
+  std::vector<CompiledShape> shapes;  ///< empty: every length
+  bool streaming = true;
+  bool cancellation = true;
+  std::vector<EvaluationResult> evaluations;
+  std::string calibration;                                    ///< file, by reference
+  std::vector<std::pair<std::string, std::string>> software;  ///< name and version, drivers included
+  std::vector<HistoryEntry> history;
+  YamlNode at;
 };
 
 struct LogicalModel {
   std::string name;
+  std::string version;  ///< empty: not stated
   Task task = Task::kGenerate;
-  std::int64_t steps = 1;                  ///< passes of an image
-  std::optional<TransformerShape> shape;   ///< needed by a roofline and by memory arithmetic
+  std::int64_t steps = 1;                 ///< passes of an image
+  std::optional<TransformerShape> shape;  ///< needed by a roofline and by memory arithmetic
+  ServiceContract contract;
   std::int64_t context_limit = INT64_MAX;  ///< default: the shape's
+  std::int64_t input_limit = INT64_MAX;
   std::int64_t output_limit = INT64_MAX;
   TooLong on_too_long = TooLong::kReject;
   std::vector<ClassEntry> classes;  ///< at least one, `default` when the file has none
   std::string suite;
   std::optional<double> threshold;
+  double confidence = 0.95;                          ///< with which a score must be above it
   std::vector<ImplementationEntry> implementations;  ///< default: every pool, at bf16
   YamlNode at;
 };
@@ -99,6 +110,7 @@ using CurveSource = std::variant<RooflineOptions, StepFit, MeasuredCurve>;
 
 struct PoolEntry {
   std::string name;
+  std::string region;  ///< empty: not stated
   PoolRole role = PoolRole::kBoth;
   Accelerator accelerator;
   Layout layout;

@@ -52,6 +52,8 @@ ClassSummary summarise_class(const ClassSpec& spec, const RunFacts& facts, const
   c.group = group(spec.name, cell, measured);
   c.group.model = facts.models[spec.model.value];
   for (const Objective& objective : spec.objectives) c.objectives.push_back(judge(objective, cell));
+  c.availability = quotient(c.group.outcomes.count(Outcome::kCompleted), c.group.outcomes.offered);
+  if (spec.availability > 0 && c.availability) c.availability_met = *c.availability >= spec.availability;
   return c;
 }
 
@@ -258,6 +260,7 @@ Summary summarise(const Report& report, const RunFacts& facts) {
   for (std::size_t m = 0; m < report.moves.size(); ++m) {
     summary.moves.push_back({facts.moves[m], report.moves[m]});
   }
+  summary.gates = report.gates;
   add_costs(summary, measured);
   summary.notes = notes_of(summary, report.notes);
   return summary;

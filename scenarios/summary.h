@@ -51,8 +51,12 @@ struct RunFacts {
   std::vector<ClassSpec> classes;
   std::vector<PoolFacts> pools;
   std::vector<MoveFacts> moves;
-  std::vector<std::string> notes;     ///< found while the scenario was read
-  std::vector<std::string> fidelity;  ///< how finely each part is modelled
+  /// By name, as contracts state it, then by pool (empty where the contract of the pool's model does not tell it).
+  std::vector<std::pair<std::string, std::vector<std::string>>> metadata;
+  bool gated = false;                      ///< the scenario states gates
+  std::vector<std::string> compatibility;  ///< pool, by model; empty: none
+  std::vector<std::string> notes;          ///< found while the scenario was read
+  std::vector<std::string> fidelity;       ///< how finely each part is modelled
 };
 
 /// Requests and their latencies, and the rates that follow. Rates are over the measured interval, empty when it has no
@@ -82,6 +86,8 @@ struct ObjectiveSummary {
 struct ClassSummary {
   GroupSummary group;
   std::vector<ObjectiveSummary> objectives;
+  std::optional<double> availability;    ///< completed / offered; empty when nothing was offered
+  std::optional<bool> availability_met;  ///< empty as well where the contract promises none
 };
 
 /// What a replica, or all replicas of a pool, did over the whole run, warm-up included. Means are over steps, not over
@@ -143,6 +149,7 @@ struct Summary {
   std::vector<GroupSummary> models;   ///< by ModelId
   std::vector<PoolSummary> pools;     ///< by PoolId
   std::vector<MoveSummary> moves;
+  GateReport gates;
   CostReport cost;                  ///< over the measured interval
   std::optional<std::string> unit;  ///< of the output that the cost is divided by; empty when models differ in it
   std::vector<Note> notes;          ///< warnings first

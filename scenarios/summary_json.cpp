@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "scenarios/engines/engine_kind.h"
+#include "scenarios/gate_summary.h"
 #include "scenarios/json_text.h"
 
 namespace poolcast {
@@ -130,8 +131,12 @@ Json objective(const ObjectiveSummary& o) {
           {"share_within", or_null(o.share_within)}, {"met", or_null(o.met)}};
 }
 
-Json class_json(const ClassSummary& c) {
+Json class_json(const ClassSummary& c, const ClassSpec& spec) {
   Json json = {{"name", c.group.name}, {"model", c.group.model}, {"objectives", Json::array()}};
+  if (spec.availability > 0) {
+    json["availability"] = {
+        {"promised", spec.availability}, {"achieved", or_null(c.availability)}, {"met", or_null(c.availability_met)}};
+  }
   for (const ObjectiveSummary& o : c.objectives) json["objectives"].push_back(objective(o));
   add_group(json, c.group);
   return json;
@@ -218,7 +223,7 @@ Json flow_json(const FlowReport& flow) {
           {"max_wait_s", seconds(flow.longest_wait)}};
 }
 
-Json pool_json(const PoolSummary& pool) {
+Json pool_json(const PoolSummary& pool, Json gates) {
   Json json = {{"name", pool.facts.name},
                {"model", pool.facts.model},
                {"accelerator", pool.facts.accelerator},
@@ -226,7 +231,7 @@ Json pool_json(const PoolSummary& pool) {
                {"replicas", pool.facts.replicas},
                {"devices", pool.facts.replicas * pool.facts.devices_per_replica},
                {"prefix_hit_rate", or_null(pool.use.prefix_hit_rate)},
-               {"gates", Json::object()},
+               {"gates", std::move(gates)},
                {"native", native(pool)}};
   add_group(json, pool.group);
   json["use"] = use_json(pool.use);
@@ -301,9 +306,12 @@ std::string summary_json(const Summary& s) {
                {"classes", Json::array()},
                {"models", Json::array()},
                {"pools", Json::array()}};
-  for (const ClassSummary& c : s.classes) json["classes"].push_back(class_json(c));
+  for (std::size_t c = 0; c < s.classes.size(); ++c) {
+    json["classes"].push_back(class_json(s.classes[c], s.facts.classes[c]));
+  }
   for (const GroupSummary& model : s.models) json["models"].push_back(model_json(model));
-  for (const PoolSummary& pool : s.pools) json["pools"].push_back(pool_json(pool));
+  for (std::size_t p = 0; p < s.pools.size(); ++p) json["pools"].push_back(pool_json(s.pools[p], gates_json(s, p)));
+  if (Json taken = compatibility_json(s); !taken.empty()) json["compatibility"] = std::move(taken);
   if (!s.moves.empty()) json["moves"] = Json::array();
   for (const MoveSummary& move : s.moves) json["moves"].push_back(move_json(move));
   if (s.host_loads > 0) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/gate_summary.h"
 #include "scenarios/human.h"
 #include "scenarios/text_table.h"
 
@@ -117,10 +118,23 @@ std::string latency_of_classes(const Summary& s) {
   return table.text() + "\n";
 }
 
+/// 99.95 %: a promise of availability is told in its nines.
+std::string fine_share(double share) { return fmt::format("{:.6g} %", share * 100); }
+
 std::string objectives(const Summary& s) {
   TextTable table({"Objectives", "limit", "achieved", "share within", ""});
   bool any = false;
   for (const ClassSummary& c : s.classes) {
+    if (const double promised = s.facts.classes[static_cast<std::size_t>(&c - s.classes.data())].availability;
+        promised > 0) {
+      any = true;
+      const auto met = c.availability_met;
+      table.row({label(s, c.group) + ": availability", fine_share(promised), or_dash(c.availability, fine_share),
+                 kNothing,
+                 !met   ? "no sample"
+                 : *met ? "met"
+                        : "MISSED"});
+    }
     for (const ObjectiveSummary& o : c.objectives) {
       any = true;
       table.row({fmt::format("{}: {} p{}", label(s, c.group), title(o.objective.metric), o.objective.percentile),
@@ -219,7 +233,8 @@ std::string curves(const Summary& s) {
   for (const PoolSummary& pool : s.pools) {
     std::string line = fmt::format("{}: {}", shortened(pool.facts.name, 48), pool.facts.curve);
     if (pool.facts.measured && pool.use.extrapolated_step_share)
-      line += fmt::format("; {} of the steps in the measured range", human_share(1 - *pool.use.extrapolated_step_share));
+      line +=
+          fmt::format("; {} of the steps in the measured range", human_share(1 - *pool.use.extrapolated_step_share));
     text += wrapped("  ", line);
   }
   return text;
@@ -256,7 +271,7 @@ std::string left_out(const Summary& s) {
 
 std::string summary_text(const Summary& s) {
   return head(s) + warnings(s) + requests(s) + latency(s) + latency_of_classes(s) + objectives(s) + pools(s) + use(s) +
-         moves(s) + rates(s) + transfers(s) + costs(s) + curves(s) + notes(s) + engine(s) + left_out(s);
+         gates_text(s) + moves(s) + rates(s) + transfers(s) + costs(s) + curves(s) + notes(s) + engine(s) + left_out(s);
 }
 
 }  // namespace poolcast

@@ -188,12 +188,24 @@ Price read_price(const YamlNode& node) {
   return {DollarsPerHour(number.value), unit == "/h per replica"};
 }
 
+Dollars read_usd(const YamlNode& node) {
+  constexpr std::string_view kNoun = "an amount", kExample = "$2.50";
+  const std::string_view text = node.text();
+  if (text.empty() || text[0] != '$') {
+    node.fail(fmt::format("expected {} such as \"{}\", got {}", kNoun, kExample, quote(text)));
+  }
+  const NumberPrefix number = read_number(node, text, 1, kNoun, kExample);
+  if (number.end != text.size()) fail_unit(node, text, number.end, {});
+  return Dollars(number.value);
+}
+
 std::string to_text(Seconds value) { return quantity_text(value.value, durations()); }
 std::string to_text(Bytes value) { return quantity_text(value.value, sizes()); }
 std::string to_text(BytesPerSecond value) { return quantity_text(value.value, bandwidths()); }
 std::string to_text(FlopsPerSecond value) { return quantity_text(value.value, compute_rates()); }
 std::string to_text(Watts value) { return quantity_text(value.value, powers()); }
 std::string to_text(DollarsPerHour value) { return fmt::format("${}/h", value.value); }
+std::string to_text(Dollars value) { return fmt::format("${}", value.value); }
 std::string rate_text(double per_s) { return quantity_text(per_s, rates(), ""); }
 std::string number_text(double value) { return fmt::format("{}", value); }
 

@@ -30,6 +30,7 @@ struct Price {
   bool per_replica = false;
 };
 Price read_price(const YamlNode& node);
+Dollars read_usd(const YamlNode& node);  ///< `$2.50`
 
 // The shortest text that its reader turns into exactly the same value.
 std::string to_text(Seconds value);
@@ -38,6 +39,7 @@ std::string to_text(BytesPerSecond value);
 std::string to_text(FlopsPerSecond value);
 std::string to_text(Watts value);
 std::string to_text(DollarsPerHour value);  ///< "$2.1/h"
+std::string to_text(Dollars value);         ///< "$2.5"
 std::string rate_text(double per_s);        ///< "5/s"
 std::string number_text(double value);      ///< a bare number
 std::string time_text(SimTime time);        ///< "1500 ms"; kNever is "none"

@@ -54,7 +54,7 @@ std::vector<EngineArgument> arguments() {
           guide_choice("enable_bucketing", {"false", "true"}), guide("max_context_length", 1),
           counts("context_encoding_buckets", &B::token_buckets),
           counts("token_generation_buckets", &B::context_buckets),
-          counts("token_generation_batches", &B::request_buckets),
+          counts("token_generation_batches", &B::request_buckets), flag("compile_ahead", &B::precompile),
           // JetStream
           count("max_concurrent_decodes", &B::max_num_seqs, 1, 10'000'000),
           count("max_target_length", &B::max_model_len), guide("max_prefill_length", 1),

@@ -29,7 +29,7 @@ models:
     implementations:
       - {pool: hopper, precision: fp8, artifact: fp8-tensor-parallel-8, evaluation: {score: 0.874, samples: 4000}}
       - {pool: mi300, precision: fp8, artifact: fp8-tensor-parallel-8-rocm, status: canary, evaluation: {score: 0.871, samples: 4000}}
-      - {pool: trainium, artifact: neuron-compiled-seq4096, status: batch-only, limits: {context: 4096}, evaluation: {score: 0.872, samples: 2500}}
+      - {pool: trainium, artifact: neuron-compiled-seq4096, status: canary, limits: {context: 4096}, evaluation: {score: 0.872, samples: 4000}}
 pools:
   - {name: hopper, accelerator: h100-sxm, layout: {tp: 8}, replicas: 2, engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 256, max_num_batched_tokens: 8192}}, price: {list: aws/p5.48xlarge}}
   - {name: mi300, accelerator: mi300x, layout: {tp: 8}, replicas: 2, engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 256, max_num_batched_tokens: 8192}}, price: {list: oci/BM.GPU.MI300X.8}}

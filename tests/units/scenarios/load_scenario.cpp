@@ -121,12 +121,6 @@ TEST_CASE("max_model_len is the model's limit, or the contract's where that is l
   CHECK(loaded(changed("{pool: b}", "{pool: b, limits: {context: 4096}}")).pools[1].engine.vllm().max_model_len == 4096);
 }
 
-TEST_CASE("evidence that is only recorded is told") {
-  CHECK_FALSE(has_note(loaded(sound_scenario()), "no gate applies them yet"));
-  CHECK(has_note(loaded(changed("{pool: b}", "{pool: b, status: canary, evaluation: {score: 0.87, samples: 4000}}")),
-                 "model chat: artifacts, statuses and evaluations are recorded; no gate applies them yet"));
-}
-
 TEST_CASE("a model needs no shape where nothing is computed from it") {
   std::string text = changed("    shape: llama-3.1-8b\n", "");
   for (int pool = 0; pool < 2; ++pool) {

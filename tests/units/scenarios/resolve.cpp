@@ -48,6 +48,9 @@ void check_same(const ClassSpec& a, const ClassSpec& b) {
   CHECK(a.priority == b.priority);
   CHECK(a.timeout == b.timeout);
   CHECK(a.patience == b.patience);
+  CHECK(a.availability == b.availability);
+  CHECK(a.batch == b.batch);
+  CHECK(a.barred == b.barred);
   REQUIRE(a.objectives.size() == b.objectives.size());
   for (std::size_t i = 0; i < a.objectives.size(); ++i) {
     CHECK(a.objectives[i].metric == b.objectives[i].metric);
@@ -60,11 +63,23 @@ void check_same(const ModelSpec& a, const ModelSpec& b) {
   CHECK(a.name == b.name);
   CHECK(a.context_limit == b.context_limit);
   CHECK(a.output_limit == b.output_limit);
+  CHECK(a.input_limit == b.input_limit);
+  CHECK(a.streaming == b.streaming);
+  CHECK(a.cancellation == b.cancellation);
+  CHECK(a.compatibility == b.compatibility);
   CHECK(a.on_too_long == b.on_too_long);
   REQUIRE(a.implementations.size() == b.implementations.size());
   for (std::size_t i = 0; i < a.implementations.size(); ++i) {
     CHECK(a.implementations[i].pool == b.implementations[i].pool);
     CHECK(a.implementations[i].context_limit == b.implementations[i].context_limit);
+    CHECK(a.implementations[i].input_limit == b.implementations[i].input_limit);
+    CHECK(a.implementations[i].output_limit == b.implementations[i].output_limit);
+    CHECK(a.implementations[i].shapes == b.implementations[i].shapes);
+    CHECK(a.implementations[i].status == b.implementations[i].status);
+    CHECK(a.implementations[i].streams == b.implementations[i].streams);
+    CHECK(a.implementations[i].cancels == b.implementations[i].cancels);
+    CHECK(a.implementations[i].evaluation == b.implementations[i].evaluation);
+    CHECK(a.implementations[i].economics == b.implementations[i].economics);
   }
 }
 
@@ -117,18 +132,42 @@ void check_same(const SimulationSpec& a, const SimulationSpec& b) {
   }
 }
 
-/// What is recorded and decides nothing yet.
+/// What the gates judge, and what is only recorded.
 void check_same_evidence(const LogicalModel& a, const LogicalModel& b) {
   CHECK(a.suite == b.suite);
   CHECK(a.threshold == b.threshold);
+  CHECK(a.confidence == b.confidence);
+  CHECK(a.version == b.version);
+  CHECK(a.contract.schema == b.contract.schema);
+  CHECK(a.contract.streaming == b.contract.streaming);
+  CHECK(a.contract.cancellation == b.contract.cancellation);
+  CHECK(a.contract.metadata == b.contract.metadata);
+  CHECK(a.contract.compatibility_pool == b.contract.compatibility_pool);
+  REQUIRE(a.contract.errors.size() == b.contract.errors.size());
+  for (std::size_t i = 0; i < a.contract.errors.size(); ++i) {
+    CHECK(a.contract.errors[i].name == b.contract.errors[i].name);
+    CHECK(a.contract.errors[i].reasons == b.contract.errors[i].reasons);
+    CHECK(a.contract.errors[i].retry == b.contract.errors[i].retry);
+  }
+  REQUIRE(a.contract.cost.has_value() == b.contract.cost.has_value());
+  if (a.contract.cost) {
+    CHECK(a.contract.cost->prompt_tokens == b.contract.cost->prompt_tokens);
+    CHECK(a.contract.cost->output_tokens == b.contract.cost->output_tokens);
+    CHECK(a.contract.cost->batch == b.contract.cost->batch);
+    CHECK(a.contract.cost->margin == b.contract.cost->margin);
+    CHECK(a.contract.cost->incumbent == b.contract.cost->incumbent);
+    CHECK(a.contract.cost->per_million_tokens == b.contract.cost->per_million_tokens);
+  }
   REQUIRE(a.implementations.size() == b.implementations.size());
   for (std::size_t i = 0; i < a.implementations.size(); ++i) {
     const ImplementationEntry& left = a.implementations[i];
     const ImplementationEntry& right = b.implementations[i];
     CHECK(left.artifact == right.artifact);
     CHECK(left.status == right.status);
-    CHECK(left.score == right.score);
-    CHECK(left.samples == right.samples);
+    CHECK(left.evaluations == right.evaluations);
+    CHECK(left.calibration == right.calibration);
+    CHECK(left.software == right.software);
+    CHECK(left.history == right.history);
   }
 }
 
@@ -239,19 +278,42 @@ workload:
                 think_time: {distribution: exponential, mean: 3 s}, max_context: 900}}
 models:
   - name: dense
+    version: "3.10"
     shape: {base: llama-3.1-8b, tied_embeddings: true, layers: 20}
     contract:
-      limits: {context: 4096, output: 1000}
+      schema: "schemas/chat: v2.json"
+      streaming: true
+      cancellation: true
+      limits: {context: 4096, input: 3500, output: 1000}
       on_too_long: truncate
+      data_handling: {"in: house": {regions: [eu-west, "us: 1"], pools: [one, two]}, eu: {regions: eu-west}}
+      errors:
+        overloaded: {reasons: [queue_full, saturated], retry: true}
+        "too: long": {reasons: [context_limit, no_compiled_shape]}
+      metadata: [pool, artifact, version]
+      cost: {at: {prompt_tokens: 700, output_tokens: 90, batch: 7}, per_million_tokens: $12.5, margin: 15 %, incumbent: two}
+      compatibility_pool: two
       classes:
         chat: {priority: 2, timeout: 30 s, patience: 2.5 s,
-               objectives: {ttft: {p50: 100 ms, p99.9: 3 s}, itl: {p95: 60 ms}, queue_delay: {p90: 1 s}, ntpot: {p90: 1 s}}}
+               batch: true, data_handling: "in: house",
+               objectives: {availability: 99.9 %, ttft: {p50: 100 ms, p99.9: 3 s}, itl: {p95: 60 ms}, queue_delay: {p90: 1 s}, ntpot: {p90: 1 s}}}
         "odd: name, [x]": {}
-    evaluation: {suite: "a # b", threshold: 0.86}
+    evaluation: {suite: "a # b", threshold: 0.86, confidence: 90 %}
     implementations:
-      - {pool: one, precision: fp8, kv_precision: fp8, artifact: fp8-x, status: canary, limits: {context: 2048},
+      - {pool: one, precision: fp8, kv_precision: fp8, artifact: fp8-x, status: canary,
+         limits: {context: 2048, input: 2000, output: 900}, shapes: {input: [128, 1024], context: [2048]},
          evaluation: {score: 0.871, samples: 4000}}
-      - {pool: two, precision: int8}
+      - pool: two
+        artifact: {name: "int8: y", digest: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+                   precision: int8, layout: {dp: 2}, sbom: "boms/y.json"}
+        shapes: [{context: 512}, {input: 3000, context: 4096}]
+        streaming: false
+        cancellation: false
+        evaluation: [{suite: other, score: 0.5, samples: 10, threshold: 0.4, date: 2026-08-01},
+                     {score: 0.9, samples: 5000, date: 2026-08-02}]
+        calibration: calibration/y.h5
+        software: {driver: "550.1", "neuron: x": 2.20}
+        history: [{date: 2026-07-01, event: "built: by hand"}, {date: 2026-08-02, event: qualified}]
       - {pool: "three.5"}
   - name: experts
     shape: {name: mine, layers: 4, hidden: 512, heads: 8, head_dim: 64, kv_heads: 2, intermediate: 1024, vocab: 1000, mlp_matrices: 2,
@@ -259,6 +321,7 @@ models:
     implementations: [{pool: four}, {pool: five}]
 pools:
   - name: one
+    region: "us: 1"
     accelerator: {base: h100-sxm, tdp: 650 W, memory_bandwidth: 3.3 TB/s}
     layout: {tp: 2, pp: 2}
     replicas: 3
@@ -381,7 +444,8 @@ pools:
       version: neuron-2026-07-28
       args: {max_num_seqs: 8, max_context_length: 2000, max_model_len: 4096,
              override_neuron_config: {enable_bucketing: false, context_encoding_buckets: [500, 2000],
-                                      token_generation_buckets: [1000, 4096], token_generation_batches: [2, 8]}}
+                                      token_generation_buckets: [1000, 4096], token_generation_batches: [2, 8]},
+             compile_ahead: false, compile_time: 30 s, compile_time_per_token: 2 ms, compile_cache: true, cached_compile_time: 700 ms}
   - name: jetstream
     accelerator: tpu-v5e
     layout: {tp: 8}
