@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The section routing.signals, and flow control as a scenario says it.
 #include <catch2/catch.hpp>
+#include <memory>
 
 #include "scenarios/build.h"
+#include "scenarios/load.h"
 #include "scenarios/resolve.h"
 #include "scenarios/summary_json.h"
+#include "sim/routing/pipeline.h"
 #include "sim/simulation.h"
 #include "tests/support/scenario_text.h"
 
@@ -74,4 +77,30 @@ TEST_CASE("flow control tells in summary and notes what it held") {
   CHECK(told);
   const std::string whole = resolved_yaml(scenario);
   CHECK(resolved_yaml(loaded(whole)) == whole);
+}
+
+TEST_CASE("the example of flow control shows what its comments say") {
+  struct Ttft {
+    double median, p99;
+  };
+  const std::string file = POOLCAST_SOURCE_DIR "/scenarios/examples/flow_control.yaml";
+  const auto chat_ttft = [&](const std::vector<std::string>& overrides, const char* detector) {
+    Scenario scenario = load_scenario(file, source_catalog(), overrides);
+    auto picker = std::make_shared<routing::PipelineSpec>(*scenario.routing.pool_pickers[0]);
+    for (std::size_t i = 0; i < picker->plugins.size(); ++i) {
+      if (picker->plugins[i].type == detector) picker->flow->detector = i;
+    }
+    scenario.routing.pool_pickers[0] = picker;
+    BuiltScenario built = build(scenario);
+    const Report report = simulate(std::move(built.spec));
+    const Histogram ttft = report.of_class(ClassId(0u)).latencies[Metric::kTtft];
+    return Ttft{static_cast<double>(ttft.quantile(0.5)) / 1e9, static_cast<double>(ttft.quantile(0.99)) / 1e9};
+  };
+  const Ttft scraped = chat_ttft({}, "utilization-detector");
+  const Ttft rarely = chat_ttft({"routing.signals.metrics.interval=15 s"}, "utilization-detector");
+  CHECK(scraped.median < 0.5);
+  CHECK(rarely.median > 5);
+  const Ttft in_flight = chat_ttft({}, "concurrency-detector");
+  CHECK(scraped.p99 > 20);
+  CHECK(in_flight.p99 < 2);
 }
