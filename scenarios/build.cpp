@@ -78,6 +78,9 @@ PoolSpec build_pool(const PoolEntry& entry, const LogicalModel& model) {
   pool.ranks = static_cast<std::int32_t>(entry.layout.dp);
   if (pool.ranks > 1) pool.balancer.name = engine_kind(entry.engine.kind)->balancer(entry.engine.settings);
   pool.max_pending_requests = entry.max_pending_requests;
+  pool.labels = entry.labels;
+  pool.model_context_limit = model.context_limit;
+  pool.model_output_limit = model.output_limit;
   pool.role = entry.role;
   pool.host_bandwidth = entry.host_bandwidth.value_or(BytesPerSecond(0));
   if ((entry.role != PoolRole::kBoth || entry.host_bandwidth) && model.shape) {

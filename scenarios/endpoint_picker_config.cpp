@@ -138,4 +138,21 @@ PipelineSpec load_endpoint_picker(const YamlNode& node, std::vector<std::string>
   return spec;
 }
 
+routing::PipelineSpec load_alias(const routing::PolicyAlias& alias, const YamlNode& entry) {
+  try {
+    const auto parameters = entry.find("parameters");
+    return alias.make(parameters ? to_value(*parameters) : Value());
+  } catch (const routing::ParameterFault& fault) {
+    fail_parameters(entry, fault);
+  }
+}
+
+routing::PipelineSpec load_weighted_policy(const YamlNode& node) {
+  try {
+    return routing::weighted_policy(node.text());
+  } catch (const routing::ParameterFault& fault) {
+    node.fail(fault.what(), spelling_hint("", {fault.allowed.begin(), fault.allowed.end()}));
+  }
+}
+
 }  // namespace poolcast

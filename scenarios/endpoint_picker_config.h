@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "scenarios/yaml.h"
+#include "sim/routing/aliases.h"
 #include "sim/routing/pipeline.h"
 #include "sim/spec.h"
 
@@ -17,6 +18,13 @@ namespace poolcast {
 /// choose for prefill and for decode it takes the one for pools of this role.
 routing::PipelineSpec load_endpoint_picker(const YamlNode& node, std::vector<std::string>& notes,
                                            PoolRole role = PoolRole::kBoth);
+
+/// The pipeline of another product's policy. `entry` may hold `parameters`; throws ConfigError for those that the
+/// policy refuses.
+routing::PipelineSpec load_alias(const routing::PolicyAlias& alias, const YamlNode& entry);
+
+/// "least-request:2,prefix-cache:1". Throws ConfigError.
+routing::PipelineSpec load_weighted_policy(const YamlNode& node);
 
 /// The whole configuration in one line of YAML, every default in its place; reads back as the same.
 std::string endpoint_picker_text(const routing::PipelineSpec& spec);

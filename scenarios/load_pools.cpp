@@ -71,6 +71,24 @@ std::optional<DollarsPerHour> load_price(const YamlNode& node, const PoolEntry& 
   return price.per_replica ? price.amount / static_cast<double>(pool.layout.devices()) : price.amount;
 }
 
+/// A mapping for every replica, or a list with one for each.
+void load_labels(const YamlNode& node, PoolEntry& pool) {
+  const auto read = [](const YamlNode& mapping) {
+    std::vector<std::pair<std::string, std::string>> labels;
+    for (const auto& [key, value] : mapping.entries()) labels.emplace_back(key, value.text());
+    return labels;
+  };
+  if (!node.is_list()) {
+    pool.labels.assign(static_cast<std::size_t>(pool.replicas), read(node));
+    return;
+  }
+  const auto items = node.items();
+  if (static_cast<std::int64_t>(items.size()) != pool.replicas) {
+    node.fail(fmt::format("the pool has {} replicas, and labels are given for {}", pool.replicas, items.size()));
+  }
+  for (const YamlNode& item : items) pool.labels.push_back(read(item));
+}
+
 }  // namespace
 
 PoolEntry load_pool(const YamlNode& node, const LoadContext& context) {
@@ -94,6 +112,7 @@ PoolEntry load_pool(const YamlNode& node, const LoadContext& context) {
   if (const auto most = reader.optional("max_pending_requests"); most && !most->is_word("none")) {
     pool.max_pending_requests = most->integer(0);
   }
+  if (const auto labels = reader.optional("labels")) load_labels(*labels, pool);
   if (const auto bandwidth = reader.optional("host_bandwidth")) {
     pool.host_bandwidth = read_bytes_per_second(*bandwidth);
     if (!(pool.host_bandwidth->value > 0)) bandwidth->fail("must be above 0");

@@ -94,15 +94,23 @@ std::shared_ptr<const routing::PipelineSpec> without_flow(std::shared_ptr<const 
   return copy;
 }
 
-/// A policy of ours, or another product's as a pipeline.
-PoolRouting load_pool_policy(const YamlNode& node, const PoolRouting& otherwise, Pools pools) {
+/// A policy of ours, or another product's as a pipeline. `entry` is what names it.
+PoolRouting load_pool_policy(const YamlNode& node, const YamlNode& entry, const PoolRouting& otherwise, Pools pools) {
+  if (node.is_scalar() && node.text().find(':') != std::string::npos && !entry.find("parameters")) {
+    return {
+        otherwise.policy, std::make_shared<routing::PipelineSpec>(load_weighted_policy(node)), otherwise.signals, {}};
+  }
   std::vector<std::string_view> names;
   for (const PolicyInfo& policy : policy_table()) names.push_back(policy.name);
   for (const routing::PolicyAlias& alias : routing::policy_aliases()) names.push_back(alias.name);
   const std::size_t chosen = node.choice(names);
-  if (chosen < policy_table().size()) return {load_policy(node, pools), nullptr, otherwise.signals, {}};
+  const bool is_ours = chosen < policy_table().size();
+  if (is_ours && entry.find("parameters")) {
+    MappingReader(entry).fail_at_key("parameters", fmt::format("the policy {} has none", names[chosen]));
+  }
+  if (is_ours) return {load_policy(node, pools), nullptr, otherwise.signals, {}};
   const routing::PolicyAlias& alias = routing::policy_aliases()[chosen - policy_table().size()];
-  return {otherwise.policy, std::make_shared<routing::PipelineSpec>(alias.make()), otherwise.signals, {}};
+  return {otherwise.policy, std::make_shared<routing::PipelineSpec>(load_alias(alias, entry)), otherwise.signals, {}};
 }
 
 /// `pool: {policy: X}` or an entry of `pools`; `otherwise` where it says neither.
@@ -111,12 +119,14 @@ PoolRouting load_pool_routing(const YamlNode& node, const PoolRouting& otherwise
   const auto policy = reader.optional("policy");
   const auto config = reader.optional("config");
   const auto signals = reader.optional("signals");
+  const auto parameters = reader.optional("parameters");
+  if (parameters && !policy) reader.fail_at_key("parameters", "are those of a policy, and none is named beside them");
   reader.not_modelled_yet({"weights"});
   reader.finish();
   if (policy && config) {
     reader.fail_at_key("config", "stands beside \"policy\", and only one of them can decide");
   }
-  PoolRouting routing = policy ? load_pool_policy(*policy, otherwise, pools) : otherwise;
+  PoolRouting routing = policy ? load_pool_policy(*policy, node, otherwise, pools) : otherwise;
   if (config) routing.config = *config;
   if (signals) routing.signals = load_signals(*signals, otherwise.signals);
   return routing;

@@ -96,6 +96,23 @@ std::string layout_text(const Layout& layout) {
   return fmt::format("{{tp: {}, pp: {}, dp: {}, ep: {}}}", layout.tp, layout.pp, layout.dp, layout.ep);
 }
 
+namespace {
+
+void write_labels(YamlWriter& yaml, const PoolEntry& pool) {
+  if (pool.labels.empty()) return;
+  std::vector<std::string> replicas;
+  for (const auto& labels : pool.labels) {
+    std::string text;
+    for (const auto& [key, value] : labels) {
+      text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", yaml_text(key), yaml_text(value));
+    }
+    replicas.push_back("{" + text + "}");
+  }
+  yaml.value("labels", flow_list(replicas));
+}
+
+}  // namespace
+
 void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode) {
   yaml.open_item();
   yaml.text("name", pool.name);
@@ -110,6 +127,7 @@ void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode) {
                           ? fmt::format("{{reserved: {} per device}}", to_text(*pool.price_per_device))
                           : "none");
   yaml.value("max_pending_requests", limit_text(pool.max_pending_requests));
+  write_labels(yaml, pool);
   if (pool.host_bandwidth) yaml.value("host_bandwidth", to_text(*pool.host_bandwidth));
   yaml.close_item();
 }

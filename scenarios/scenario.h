@@ -119,6 +119,8 @@ struct PoolEntry {
   CurveSource curves;                              ///< default: a roofline with the options' own defaults
   std::optional<DollarsPerHour> price_per_device;  ///< nothing: the file says `price: none`
   std::int64_t max_pending_requests = INT64_MAX;
+  /// What endpoint pickers read of a replica, by replica; empty: none.
+  std::vector<std::vector<std::pair<std::string, std::string>>> labels;
   std::optional<BytesPerSecond> host_bandwidth;  ///< of a replica to its host; needed where KV is kept there
 
   std::size_t model = 0;           ///< index of the one logical model that it serves

@@ -8,13 +8,32 @@
 namespace poolcast {
 namespace {
 
+/// Usable blocks of a replica. SGLang counts its memory in tokens.
+std::int64_t in_blocks(const PoolSpec& pool, std::int64_t blocks) {
+  const bool in_tokens = std::holds_alternative<SglangArgs>(pool.engine);
+  return in_tokens ? blocks / std::max<std::int64_t>(1, block_size(pool.engine)) : blocks;
+}
+
+/// As the pool states them, and the role of a pool where prefill and decode are apart.
+std::vector<std::vector<std::pair<std::string, std::string>>> labels_of(const PoolSpec& pool) {
+  constexpr const char* kRole = "llm-d.ai/role";
+  auto labels = pool.labels;
+  if (pool.role == PoolRole::kBoth) return labels;
+  labels.resize(static_cast<std::size_t>(pool.replicas));
+  for (auto& of_replica : labels) {
+    const bool stated =
+        std::any_of(of_replica.begin(), of_replica.end(), [](const auto& l) { return l.first == kRole; });
+    if (!stated) of_replica.emplace_back(kRole, pool.role == PoolRole::kDecode ? "decode" : "prefill");
+  }
+  return labels;
+}
+
 /// With `autoTune` the engine's own block size and number of blocks take the place of those configured.
 routing::PrefixIndex::Options tuned(routing::PrefixIndex::Options options, const PoolSpec& pool, std::int64_t blocks) {
   const std::int64_t size = block_size(pool.engine);
   if (!options.auto_tune || size == 0) return options;
   options.block_size = size;
-  const bool in_tokens = std::holds_alternative<SglangArgs>(pool.engine);
-  options.capacity = std::max<std::int64_t>(1, in_tokens ? blocks / size : blocks);
+  options.capacity = std::max<std::int64_t>(1, in_blocks(pool, blocks));
   return options;
 }
 
@@ -23,6 +42,8 @@ routing::PrefixIndex::Options tuned(routing::PrefixIndex::Options options, const
 EndpointPicker::EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals,
                                const SeenSignals* seen, SimTime prefix_delay, std::int64_t blocks, std::uint64_t seed)
     : pool_(pool.name),
+      context_limit_(pool.model_context_limit),
+      output_limit_(pool.model_output_limit),
       prefill_(spec.prefill),
       signals_(signals),
       seen_(seen),
@@ -33,10 +54,8 @@ EndpointPicker::EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec
   changed_.assign(endpoints_.size(), 0);
   kv_until_.assign(endpoints_.size(), kNever);
   for (std::uint32_t r = 0; r < endpoints_.size(); ++r) changing(r);
-  if (pool.role != PoolRole::kBoth) {
-    const char* role = pool.role == PoolRole::kDecode ? "decode" : "prefill";
-    endpoints_.labels.assign(endpoints_.size(), {{"llm-d.ai/role", role}});
-  }
+  endpoints_.labels = labels_of(pool);
+  endpoints_.kv_blocks.assign(endpoints_.size(), in_blocks(pool, blocks));
   pipeline_.bind(endpoints_);
 }
 
@@ -88,6 +107,11 @@ std::optional<std::uint32_t> EndpointPicker::choose(const RequestRecord& request
   observe_metrics(now);
   observe_prompt(request, content, now);
   routing::RequestView view{request.prompt_tokens, request.output_target, request.model.value, request.priority};
+  view.now_ns = now;
+  view.blocks = index_.present();
+  view.block_tokens = index_.block_size();
+  view.model_context_limit = context_limit_;
+  view.model_output_limit = output_limit_;
   // Sources number their sessions by themselves.
   if (request.session != UINT64_MAX) view.session = content_id(request.source.value, request.session);
   if (log_ != nullptr && log_->wants(request)) return logged_choice(view, open, now);

@@ -67,6 +67,7 @@ class EndpointPicker {
   void observe_prompt(const RequestRecord& request, const Content& content, SimTime now);
 
   std::string pool_;  ///< its name
+  std::int64_t context_limit_, output_limit_;
   std::optional<routing::PrefillRule> prefill_;
   const Signals& signals_;
   const SeenSignals* seen_;

@@ -108,6 +108,10 @@ struct PoolSpec {
   std::int64_t max_pending_requests =
       INT64_MAX;                     ///< per replica; one more may come while a running slot is free for it
   DollarsPerHour price_per_replica;  ///< all its devices and its share of the host
+  /// What endpoint pickers read of a replica, by replica: key and value. Empty: none.
+  std::vector<std::vector<std::pair<std::string, std::string>>> labels;
+  std::int64_t model_context_limit = INT64_MAX;  ///< of the model that it serves, as expressions read it
+  std::int64_t model_output_limit = INT64_MAX;
 
   VllmArgs& vllm() { return std::get<VllmArgs>(engine); }  ///< only where the engine is of this kind
 };

@@ -30,6 +30,10 @@ std::string overview() {
   for (const routing::PolicyAlias& alias : routing::policy_aliases()) {
     text += line(alias.name, fmt::format("{}: {}", alias.origin, alias.rule));
   }
+  text += "\nPolicies of other products that are not modelled\n";
+  for (const routing::MissingPolicy& policy : routing::missing_policies()) {
+    text += line(policy.name, fmt::format("{}: {}", policy.origin, policy.why));
+  }
   text += "\nPlugins of endpoint pickers\n";
   for (const routing::PluginInfo& plugin : routing::plugin_table()) {
     text += line(plugin.type, fmt::format("{} ({}): {}", plugin.family, plugin.origin, plugin.rule));
@@ -37,17 +41,21 @@ std::string overview() {
   return text + "\n`poolcast policy list NAME` shows a plugin's parameters or a policy's pipeline.\n";
 }
 
-std::string plugin_text(const routing::PluginInfo& plugin) {
-  std::string text = fmt::format("{}: {}, from {}\n", plugin.type, plugin.family, plugin.origin);
-  text += wrapped("  ", std::string(plugin.rule));
-  if (plugin.parameters.empty()) return text + "  no parameters\n";
-  for (const routing::ParameterInfo& p : plugin.parameters) {
+std::string parameters_text(const std::vector<routing::ParameterInfo>& parameters) {
+  std::string text;
+  for (const routing::ParameterInfo& p : parameters) {
     std::string about(p.meaning);
     if (!p.allowed.empty()) about += fmt::format("; {}", p.allowed);
     about += p.standard.empty() ? "; no default" : fmt::format("; default {}", p.standard);
     text += line(p.name, about);
   }
   return text;
+}
+
+std::string plugin_text(const routing::PluginInfo& plugin) {
+  std::string text = fmt::format("{}: {}, from {}\n", plugin.type, plugin.family, plugin.origin);
+  text += wrapped("  ", std::string(plugin.rule));
+  return text + (plugin.parameters.empty() ? "  no parameters\n" : parameters_text(plugin.parameters));
 }
 
 std::string entry(const std::string& name) {
@@ -59,7 +67,7 @@ std::string entry(const std::string& name) {
   for (const routing::PolicyAlias& alias : routing::policy_aliases()) {
     if (alias.name == name) {
       return fmt::format("{}: from {}\n", name, alias.origin) + wrapped("  ", std::string(alias.rule)) +
-             "config: " + endpoint_picker_text(alias.make()) + "\n";
+             parameters_text(alias.parameters) + "config: " + endpoint_picker_text(alias.make()) + "\n";
     }
     names.push_back(alias.name);
   }
@@ -73,7 +81,8 @@ std::string entry(const std::string& name) {
 }  // namespace
 
 void add_policy(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("policy", "Routing policies and the plugins of endpoint pickers: list them, test yours");
+  CLI::App* command =
+      app.add_subcommand("policy", "Routing policies and the plugins of endpoint pickers: list them, test yours");
   command->require_subcommand(1);
   CLI::App* list = command->add_subcommand("list", "Their rules, parameters, defaults and origins");
   const auto name = std::make_shared<std::string>();

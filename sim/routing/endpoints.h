@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +54,7 @@ struct Endpoints {
   std::vector<PrefixMatch> prefix;            ///< of the present request
   std::vector<LatencyPrediction> latency;     ///< of the present request; empty: no predictor
   std::vector<Adapters> adapters;             ///< empty: none
+  std::vector<std::int64_t> kv_blocks;  ///< usable ones of the KV cache; empty: not known
   /// Fixed: read when a pipeline is bound to its endpoints. Empty: none.
   std::vector<std::vector<std::pair<std::string, std::string>>> labels;
 
@@ -69,6 +71,12 @@ struct RequestView {
   std::uint32_t model = 0;
   std::int32_t priority = 0;
   std::uint64_t session = kNoSession;
+  std::int64_t now_ns = 0;  ///< the instant of the decision
+  /// Of the prompt, block by block as the index of prefixes cuts it; each name stands for all up to its block's end.
+  std::span<const std::uint64_t> blocks{};
+  std::int64_t block_tokens = 0;
+  std::int64_t model_context_limit = INT64_MAX;  ///< of its model, tokens
+  std::int64_t model_output_limit = INT64_MAX;
 };
 
 }  // namespace poolcast::routing

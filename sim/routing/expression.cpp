@@ -87,6 +87,9 @@ void Expression::push(const Step& step, const RequestView& request, const Endpoi
     case Op::kRequest:
       std::fill_n(column, n, request_fields()[step.field].read(request));
       break;
+    case Op::kModel:
+      std::fill_n(column, n, model_fields()[step.field].read(request));
+      break;
     case Op::kSize:
       std::fill_n(column, n, static_cast<double>(n));
       break;

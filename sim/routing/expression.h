@@ -48,6 +48,7 @@ class Expression {
   enum class Op : std::uint8_t {
     kConstant,
     kRequest,
+    kModel,
     kSize,
     kFold,
     kEndpoint,

@@ -167,6 +167,7 @@ class ExpressionCompiler {
     if (dot == std::string_view::npos) return false;
     const std::string_view owner = name.substr(0, dot), field = name.substr(dot + 1);
     if (owner == "request") return push_field(request_fields(), Op::kRequest, field);
+    if (owner == "model") return push_field(model_fields(), Op::kModel, field);
     if (owner == "endpoint") return push_field(endpoint_fields(), Op::kEndpoint, field);
     if (owner != "pool") return false;
     if (field == "size") {
@@ -247,6 +248,7 @@ std::vector<std::string> Expression::names() {
   }
   all.emplace_back("pool.size");
   for (const RequestField& field : request_fields()) all.push_back("request." + std::string(field.name));
+  for (const RequestField& field : model_fields()) all.push_back("model." + std::string(field.name));
   std::sort(all.begin(), all.end());
   return all;
 }

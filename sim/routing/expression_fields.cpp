@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/routing/expression_fields.h"
 
+#include <limits>
+
 namespace poolcast::routing {
 namespace {
 
@@ -26,6 +28,10 @@ void read_share(const Endpoints& endpoints, Indices candidates, double* values) 
   }
 }
 
+double limit_of(std::int64_t tokens) {
+  return tokens == INT64_MAX ? std::numeric_limits<double>::infinity() : static_cast<double>(tokens);
+}
+
 }  // namespace
 
 const std::vector<RequestField>& request_fields() {
@@ -33,6 +39,14 @@ const std::vector<RequestField>& request_fields() {
       {"output_tokens", [](const RequestView& r) { return static_cast<double>(r.output_tokens); }},
       {"priority", [](const RequestView& r) { return static_cast<double>(r.priority); }},
       {"prompt_tokens", [](const RequestView& r) { return static_cast<double>(r.prompt_tokens); }},
+  };
+  return kFields;
+}
+
+const std::vector<RequestField>& model_fields() {
+  static const std::vector<RequestField> kFields = {
+      {"context_limit", [](const RequestView& r) { return limit_of(r.model_context_limit); }},
+      {"output_limit", [](const RequestView& r) { return limit_of(r.model_output_limit); }},
   };
   return kFields;
 }

@@ -23,6 +23,7 @@ struct EndpointField {
 };
 
 const std::vector<RequestField>& request_fields();
+const std::vector<RequestField>& model_fields();  ///< of the model that the request asks for
 const std::vector<EndpointField>& endpoint_fields();
 
 }  // namespace poolcast::routing

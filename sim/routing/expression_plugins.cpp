@@ -56,7 +56,7 @@ class ExpressionScorer : public Plugin, public Scorer {
 
 void add_expressions(std::vector<PluginInfo>& table) {
   const std::vector<ParameterInfo> parameters = {
-      {"expression", ParameterKind::kText, "", "", "over request.*, endpoint.*, pool.*"}};
+      {"expression", ParameterKind::kText, "", "", "over request.*, endpoint.*, pool.*, model.*"}};
   table.push_back({"expr-filter", "filter", "poolcast",
                    "keep the endpoints for which the expression is true; not those for which it has no value",
                    parameters, make_of_settings<ExpressionFilter>});

@@ -34,6 +34,7 @@ class PrefixIndex {
   /// Of the last look-up: the endpoints with a match, and the blocks of the prompt.
   std::span<const std::uint32_t> found() const { return found_; }
   std::span<const std::uint64_t> present() const { return present_; }
+  std::int64_t block_size() const { return options_.block_size; }
   /// A prompt of these blocks goes to `endpoint`.
   void add(std::uint32_t endpoint, std::span<const std::uint64_t> blocks);
   void add(std::uint32_t endpoint) { add(endpoint, present_); }

@@ -8,10 +8,12 @@ namespace poolcast::routing {
 const std::vector<PluginInfo>& plugin_table() {
   static const std::vector<PluginInfo> table = [] {
     std::vector<PluginInfo> all;
-    for (const auto add : {add_queue_scorers, add_cache_scorers, add_load_scorers, add_lora_affinity, add_no_hit_lru,
-                           add_latency_scorer, add_context_length, add_utilization_filter, add_prefix_affinity,
-                           add_slo_headroom, add_label_filters, add_session_affinity, add_pickers, add_detectors,
-                           add_expressions, add_lua, add_flow_policies, add_handlers}) {
+    for (const auto add : {add_queue_scorers,   add_cache_scorers,  add_load_scorers,   add_lora_affinity,
+                           add_no_hit_lru,      add_latency_scorer, add_context_length, add_utilization_filter,
+                           add_prefix_affinity, add_slo_headroom,   add_label_filters,  add_session_affinity,
+                           add_pickers,         add_detectors,      add_expressions,    add_lua,
+                           add_hash_policies,   add_dynamo_kv,      add_rate_scorers,   add_choice_filters,
+                           add_flow_policies,   add_handlers}) {
       add(all);
     }
     std::sort(all.begin(), all.end(), [](const PluginInfo& a, const PluginInfo& b) { return a.type < b.type; });

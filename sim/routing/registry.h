@@ -73,6 +73,10 @@ void add_detectors(std::vector<PluginInfo>& table);
 void add_expressions(std::vector<PluginInfo>& table);
 void add_lua(std::vector<PluginInfo>& table);
 void add_flow_policies(std::vector<PluginInfo>& table);
+void add_hash_policies(std::vector<PluginInfo>& table);
+void add_dynamo_kv(std::vector<PluginInfo>& table);
+void add_rate_scorers(std::vector<PluginInfo>& table);
+void add_choice_filters(std::vector<PluginInfo>& table);
 void add_handlers(std::vector<PluginInfo>& table);
 
 }  // namespace poolcast::routing

@@ -1,129 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Qualification records: what they bind, when they hold, and that none is lost.
-#include "scenarios/qualification.h"
-
-#include <algorithm>
+// Qualification records: what they bind, and when they hold.
 #include <limits>
 #include <string>
 #include <vector>
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "scenarios/atomic_file.h"
 #include "scenarios/digest.h"
-#include "scenarios/error.h"
 #include "scenarios/json_text.h"
 #include "scenarios/qualification_checks.h"
 #include "scenarios/qualification_history.h"
-#include "scenarios/qualification_record.h"
-#include "scenarios/qualification_verify.h"
 #include "tests/support/program.h"
-#include "tests/support/scenario_text.h"
+#include "tests/units/scenarios/qualification_fixture.h"
 
 using namespace poolcast;
 using namespace poolcast::testing;
-using Json = nlohmann::ordered_json;
-using Held = Verification::Verdict;
-
-namespace {
-
-/// The sound scenario with an evaluation, as a file of its own.
-std::string evaluated() {
-  std::string text =
-      changed("    implementations:", "    evaluation: {suite: eval-1, threshold: 0.8}\n    implementations:");
-  text.replace(text.find("{pool: a, precision: fp8}"), 25,
-               "{pool: a, precision: fp8, artifact: chat-fp8-r3, evaluation: {score: 0.85, samples: 2000}}");
-  text.replace(text.find("{pool: b}"), 9, "{pool: b, status: experimental}");
-  return text;
-}
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  REQUIRE(text.find(from) != std::string::npos);
-  return text.replace(text.find(from), from.size(), to);
-}
-
-struct Fixture {
-  TemporaryFolder folder;
-  std::string scenario = folder.file("s.yaml");
-  std::string path = folder.file("r.json");
-
-  Fixture() { write_file(scenario, evaluated()); }
-
-  QualifyOptions options() const {
-    QualifyOptions options;
-    options.scenario = scenario;
-    options.date = "2026-11-30";
-    options.replications = 3;
-    return options;
-  }
-  Json record() const { return qualify(options(), source_catalog()); }
-  Json written() const {
-    const Json made = record();
-    write_record(made, path);
-    return made;
-  }
-  Verification verified(const std::string& other = {}) const {
-    return verify_record(path, {other, true, 0, {}}, source_catalog());
-  }
-  /// Against the scenario with one thing changed.
-  Verification after(const std::string& from, const std::string& to) const {
-    const std::string other = folder.file("other.yaml");
-    write_file(other, replaced(evaluated(), from, to));
-    return verified(other);
-  }
-};
-
-bool tells(const std::vector<Change>& stale, const std::string& line) {
-  return std::any_of(stale.begin(), stale.end(), [&](const Change& c) { return stale_text(c) == line; });
-}
-
-std::string fault_of_record(const std::string& path) {
-  try {
-    read_record(path);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "none";
-}
-
-/// How many of `count` processes, all writing at once, say that the record at `place` is theirs.
-int winners(const std::vector<Json>& records, const std::string& place) {
-  int gate[2];
-  REQUIRE(::pipe(gate) == 0);
-  std::vector<pid_t> children;
-  for (const Json& record : records) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-      char byte = 0;
-      ::close(gate[1]);
-      if (::read(gate[0], &byte, 1) < 0) ::_exit(3);  // until all are ready
-      try {
-        write_record(record, place);
-      } catch (const FileError&) {
-        ::_exit(1);
-      }
-      ::_exit(0);
-    }
-    children.push_back(child);
-  }
-  ::close(gate[0]);
-  ::close(gate[1]);
-  int won = 0;
-  for (const pid_t child : children) {
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    REQUIRE(WIFEXITED(status));
-    REQUIRE(WEXITSTATUS(status) <= 1);
-    won += WEXITSTATUS(status) == 0;
-  }
-  return won;
-}
-
-}  // namespace
 
 TEST_CASE("a record is an in-toto statement that binds model, artifact, evaluation, shapes, software and price") {
   const Fixture f;
@@ -290,111 +184,6 @@ TEST_CASE("within: the whole interval must be within the limit, and no run witho
   CHECK(verdict({0.99, 0.97}, 0.98, true) == Check::Result::kFailed);
   CHECK(verdict({1.0, std::numeric_limits<double>::infinity(), 1.0}, 9.0) == Check::Result::kFailed);
   CHECK(verdict({std::nullopt, std::nullopt}, 9.0) == Check::Result::kWarned);
-}
-
-TEST_CASE("a record is never replaced by another, and writing the same one again does nothing") {
-  const Fixture f;
-  const Json first = f.written();
-  CHECK(write_record(first, f.path) == f.path);
-  Json second = first;
-  second["predicate"]["date"] = "2026-12-24";
-  seal(second);
-  CHECK_THROWS_WITH(write_record(second, f.path), Catch::Contains("records are never replaced"));
-  CHECK(read_file(f.path) == json_text(first));
-}
-
-TEST_CASE("of several writers of one file one wins whole, and in a folder none is lost") {
-  const Fixture f;
-  Json record = f.record();
-  std::vector<Json> records;
-  for (int i = 0; i < 8; ++i) {
-    record["predicate"]["date"] = "2026-12-0" + std::to_string(i + 1);
-    seal(record);
-    records.push_back(record);
-  }
-  const TemporaryFolder one, many;
-  CHECK(winners(records, one.file("r.json")) == 1);
-  CHECK(one.names() == std::vector<std::string>{"r.json"});
-  CHECK(is_sealed(read_record(one.file("r.json"))));
-  CHECK(winners(records, many.path().string()) == 8);
-  CHECK(many.names().size() == 8);
-  CHECK(read_history(many.path().string(), "", source_catalog()).rows.size() == 16);  // two pools each
-}
-
-TEST_CASE("a write that was interrupted leaves no record and does not disturb the history") {
-  const Fixture f;
-  const Json record = f.record();
-  const TemporaryFolder folder;
-  const pid_t child = ::fork();
-  if (child == 0) {
-    AtomicFile file(folder.file("r.json"));
-    write_file(file.temporary_path(), json_text(record).substr(0, 500));
-    ::kill(::getpid(), SIGKILL);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  REQUIRE(WIFSIGNALED(status));
-  CHECK(read_history(folder.path().string(), "", source_catalog()).rows.empty());
-  write_record(record, folder.file("r.json"));
-  CHECK(folder.names() == std::vector<std::string>{"r.json"});
-}
-
-TEST_CASE("what is no whole record of a known schema is bad input that says what is wrong") {
-  const Fixture f;
-  const Json sound = f.record();
-  const std::string text = json_text(sound), bad = f.folder.file("bad.json");
-  const auto fault = [&](const std::string& content) {
-    write_file(bad, content);
-    return fault_of_record(bad).substr(bad.size() + 2);
-  };
-  write_file(bad, text);
-  CHECK(fault_of_record(bad) == "none");
-  CHECK(fault(text.substr(0, text.size() / 2)) == "is no JSON, or was cut short");
-  CHECK(fault("") == "is no JSON, or was cut short");
-  CHECK(fault("{}") == "is no in-toto statement: its _type is not https://in-toto.io/Statement/v1");
-  CHECK(fault(std::string(100'000, '[')) == "is nested too deeply to be a record");
-  Json other = sound;
-  other["predicateType"] = "https://slsa.dev/provenance/v1";
-  CHECK_THAT(fault(json_text(other)), Catch::Contains("and this one is \"https://slsa.dev/provenance/v1\""));
-  other = sound;
-  other["predicate"]["schema"] = 2;
-  CHECK(fault(json_text(other)) == "this program reads schema 1 of qualification records, and this one states \"2\"");
-  for (const char* key : {"date", "facts", "checks", "digest"}) {
-    other = sound;
-    other["predicate"].erase(key);
-    CHECK(fault(json_text(other)) == std::string("is no whole record: /predicate/") + key + " is missing");
-  }
-  other = sound;
-  other["predicate"]["inputs"][0] = "s.yaml";
-  write_file(bad, json_text(other));
-  CHECK_THROWS_WITH(verify_record(bad, {"", true, 0, {}}, source_catalog()), Catch::Contains("is no whole record"));
-}
-
-TEST_CASE("history goes by date, says what changed since the record before, and lists broken ones apart") {
-  const Fixture f;
-  const TemporaryFolder folder;
-  const std::string place = folder.path().string() + "/";
-  write_record(f.record(), place);
-  write_file(f.scenario, replaced(evaluated(), "$2.10/h", "$1.90/h"));
-  QualifyOptions later = f.options();
-  later.date = "2026-12-05";
-  write_record(qualify(later, source_catalog()), place);
-  write_file(folder.file("cut.json"), "{\"_type\": ");
-
-  const History history = read_history(place, f.scenario, source_catalog());
-  REQUIRE(history.rows.size() == 4);
-  CHECK(history.rows[0].date == "2026-11-30");
-  CHECK(history.rows[0].state == "stale");
-  CHECK(history.rows[0].pool == "a");
-  CHECK(history.rows[0].first);
-  CHECK(history.rows[2].date == "2026-12-05");
-  CHECK(history.rows[2].state == "valid");
-  REQUIRE(history.rows[2].since.size() == 1);
-  CHECK(history.rows[2].since[0].is == "$1.9/h per device");
-  CHECK(history.rows[3].since.empty());  // the price of the other pool
-  REQUIRE(history.broken.size() == 1);
-  CHECK(history.broken[0].file == "cut.json");
-  CHECK(read_history(place, "", source_catalog()).rows[0].state == "sealed");
 }
 
 TEST_CASE("a move is recorded with its comparison, its policy and the way back") {
