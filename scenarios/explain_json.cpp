@@ -5,6 +5,7 @@
 
 #include "scenarios/explain_text.h"
 #include "scenarios/json_text.h"
+#include "sim/gates.h"
 
 namespace poolcast {
 namespace {
@@ -57,6 +58,9 @@ Json policy_json(const Explanation& e, const DecisionLog::PolicyChoice& choice) 
     json["running"] = c.running;
     json["kv_usage"] = number(c.kv_usage);
     json["refused"] = c.refused == Reason::kNone ? Json() : Json(name(c.refused));
+    for (std::size_t gate = 0; gate < c.gates.size(); ++gate) {
+      json["gates"][name(static_cast<Gate>(gate))] = c.gates[gate] == Reason::kNone ? "passed" : name(c.gates[gate]);
+    }
     json["chosen"] = c.index == choice.chosen;
     candidates.push_back(json);
   }

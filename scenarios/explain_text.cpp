@@ -10,7 +10,7 @@
 #include "scenarios/human.h"
 #include "scenarios/summary_text.h"
 #include "scenarios/text_table.h"
-#include "sim/routing/parameters.h"
+#include "sim/gates.h"
 
 namespace poolcast {
 namespace {
@@ -109,6 +109,24 @@ std::string who_chooses(const Explanation& e, const Policy& choice) {
   return fmt::format("\nRanks of replica {} of {}: {}\n", choice.ranks_of, pool, choice.policy);
 }
 
+/// Which gates each implementation passes, where one does not pass all.
+std::string gates_text(const Explanation& e, const Policy& choice) {
+  const auto closed = [](const auto& c) { return c.refused != Reason::kNone; };
+  if (std::none_of(choice.candidates.begin(), choice.candidates.end(), closed)) {
+    return choice.candidates.size() > 1 ? "  every implementation passes every gate\n" : "";
+  }
+  std::vector<std::string> header = {"  gates"};
+  for (int gate = 0; gate < kGates; ++gate) header.push_back(name(static_cast<Gate>(gate)));
+  TextTable table(header);
+  for (const auto& c : choice.candidates) {
+    std::vector<std::string> cells = {e.facts.pools[c.index].name};
+    for (const Reason reason : c.gates) cells.push_back(reason == Reason::kNone ? "ok" : name(reason));
+    cells.resize(header.size());
+    table.row(cells);
+  }
+  return table.text();
+}
+
 std::string policy_text(const Explanation& e, const Policy& choice) {
   const bool gateway = !choice.pool.valid();
   std::string text = who_chooses(e, choice);
@@ -126,7 +144,7 @@ std::string policy_text(const Explanation& e, const Policy& choice) {
     table.row({gateway ? e.facts.pools[c.index].name : std::to_string(c.index), count(c.load), human_number(c.weight),
                count(c.waiting), count(c.running), human_share(c.kv_usage), note});
   }
-  text += table.text() + rows.rest;
+  text += table.text() + rows.rest + (gateway ? gates_text(e, choice) : "");
   if (choice.chosen == UINT32_MAX) text += "  none can take it\n";
   return text;
 }

@@ -34,6 +34,7 @@ struct DecisionLog {
       std::int64_t waiting = 0, running = 0;
       double kv_usage = 0;
       Reason refused = Reason::kNone;  ///< kNone: it could be chosen
+      std::vector<Reason> gates;       ///< of a pool: by Gate, kNone: passed
     };
     std::vector<Candidate> candidates;
     std::uint32_t chosen = UINT32_MAX;    ///< UINT32_MAX: none

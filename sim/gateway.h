@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/decision_log.h"
 #include "sim/gates.h"
 #include "sim/policies/policy.h"
 #include "sim/request.h"
@@ -43,6 +44,9 @@ class Gateway {
   /// The pool, if that is where it goes, can take the request; else why not.
   Reason refusal(const RequestRecord& request, PoolId pool) const { return gates_.refusal(request, pool, Via::kMove); }
   const Gates& gates() const { return gates_; }
+
+  /// Writes down every gate for every implementation of the model, and the pool chosen (not valid: none).
+  void log_choice(const RequestRecord& request, PoolId chosen, SimTime now, DecisionLog& log) const;
 
   void change_load(PoolId pool, std::int64_t by) { load_[pool.value] += by; }
 

@@ -39,6 +39,7 @@ Router::Choice Router::choose_pool(const RequestRecord& request, SimTime now) {
   const Gateway::Choice gateway = gateway_.choose(request);
   choice.pool = gateway.pool;
   choice.refused = gateway.refused;
+  if (spec_.log != nullptr && spec_.log->wants(request)) gateway_.log_choice(request, choice.pool, now, *spec_.log);
   if (choice.refused == Reason::kNone) follow_move(request, choice);
   return choice;
 }

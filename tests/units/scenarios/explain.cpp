@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // explain: one request of a run, its choices and steps; the first that went elsewhere.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "scenarios/explain.h"
 #include "scenarios/explain_text.h"
+#include "sim/gates.h"
 #include "sim/routing/lua_plugins.h"
 #include "tests/support/temporary_folder.h"
 
@@ -125,4 +127,20 @@ TEST_CASE("every key of the JSON stands in explain.md") {
   check(json["pipelines"][0]);
   check(json["pipelines"][0]["replicas"][0]);
   for (const auto& stage : json["stages"]) check(stage);
+}
+
+TEST_CASE("the gateway's choice is told with every gate of every implementation") {
+  const Explanation e = explain(example("reasoning_model.yaml", 100));
+  REQUIRE(e.log.gateway.size() == 1);
+  const auto& choice = e.log.gateway[0];
+  CHECK(choice.chosen == e.request.pool.value);
+  REQUIRE(choice.candidates.size() == 3);
+  for (const auto& c : choice.candidates) {
+    REQUIRE(c.gates.size() == static_cast<std::size_t>(kGates));
+    const bool passed = std::all_of(c.gates.begin(), c.gates.end(), [](Reason r) { return r == Reason::kNone; });
+    CHECK(passed == (c.refused == Reason::kNone));
+    if (c.index == choice.chosen) CHECK(passed);
+  }
+  CHECK(choice.candidates[2].gates[static_cast<std::size_t>(Gate::kArtifact)] == Reason::kBatchOnly);
+  CHECK_THAT(explanation_text(e), Catch::Contains("no: batch_only") && Catch::Contains("economics"));
 }
