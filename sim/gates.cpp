@@ -63,6 +63,7 @@ Reason nearer(Reason first, Reason second) {
 
 Gates::Gates(const SimulationSpec& spec)
     : spec_(spec),
+      pools_(spec.pools.size()),
       entries_(spec.classes.size() * spec.pools.size()),
       counts_(entries_.size()),
       compatibility_(spec.classes.size()),

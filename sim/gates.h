@@ -95,7 +95,7 @@ class Gates {
     const EngineArgs* engine = nullptr;
   };
 
-  std::size_t row(ClassId cls, PoolId pool) const { return cls.value * spec_.pools.size() + pool.value; }
+  std::size_t row(ClassId cls, PoolId pool) const { return cls.value * pools_ + pool.value; }
   Reason model_gate(const ClassSpec& cls, const ModelSpec& serves, const ImplementationSpec& implementation,
                     Via via) const;
   Reason artifact_gate(const ClassSpec& cls, const ImplementationSpec& implementation, Via via) const;
@@ -104,6 +104,7 @@ class Gates {
   static Reason by_size(const Entry& entry, std::int64_t prompt, std::int64_t output);
 
   const SimulationSpec& spec_;
+  std::size_t pools_ = 0;
   std::vector<Entry> entries_;  ///< [ClassId][PoolId]
   std::vector<std::int64_t> longest_;
   std::vector<GateReport::Counts> counts_;  ///< [ClassId][PoolId]
