@@ -7,6 +7,7 @@
 
 #include "models/error.h"
 #include "scenarios/build_gates.h"
+#include "scenarios/build_gateway.h"
 #include "scenarios/build_moves.h"
 #include "scenarios/engines/engine_kind.h"
 #include "scenarios/load_parts.h"
@@ -109,6 +110,7 @@ void build_models(const Scenario& scenario, SimulationSpec& spec) {
     spec.models.push_back(std::move(model));
     for (const ClassEntry& cls : entry.classes) {
       spec.classes.push_back({cls.name, ModelId(m), cls.priority, cls.timeout, cls.patience, cls.objectives});
+      spec.classes.back().retry = cls.retry;
     }
   }
 }
@@ -258,7 +260,6 @@ BuiltScenario build(const Scenario& scenario) {
   built.facts = run_facts(scenario);
   spec.seed = scenario.seed;
   spec.measure = scenario.measure;
-  spec.routing.gateway = {scenario.routing.gateway_policy, scenario.routing.gateway_weights};
   for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
     spec.routing.pool.push_back({scenario.routing.pool_policies[p], {}, scenario.routing.pool_pickers[p],
                                  scenario.routing.pool_signals[p]});
@@ -269,11 +270,13 @@ BuiltScenario build(const Scenario& scenario) {
     spec.pools.back().node = static_cast<std::uint32_t>(spec.pools.size() - 1);
     built.facts.pools.push_back(pool_facts(pool, model, *spec.pools.back().curve));
   }
+  build_gateway(scenario, spec);
   spec.topology = scenario.topology.graph(scenario.pools);
   build_models(scenario, spec);
   build_gates(scenario, spec, built.facts.notes);
   built.facts.gated = spec.gated;
   built.facts.classes = spec.classes;
+  built.facts.gateway = spec.routing.rules;
   build_moves(scenario, built);
   for (std::size_t i = 0; i < scenario.workload.size(); ++i) build_source(scenario, i, built);
   return built;

@@ -102,7 +102,8 @@ Scenario load_document(const std::string& name, const YamlNode& document, const 
   for (const YamlNode& node : entries_of(root, "workload")) {
     scenario.workload.push_back(load_workload_entry(node, scenario.models, context));
   }
-  scenario.routing = load_routing(root.optional("routing").value_or(document.empty_mapping()), scenario.pools, context);
+  scenario.routing = load_routing(root.optional("routing").value_or(document.empty_mapping()), scenario.models,
+                                  scenario.pools, context);
   if (root.has("move") || root.has("moves")) {
     scenario.moves = load_moves(root.one_of({"move", "moves"}).second, scenario.models, scenario.pools);
   }

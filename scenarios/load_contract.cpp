@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "scenarios/load_gateway.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/units.h"
 
@@ -42,7 +43,8 @@ ClassEntry load_class(const std::string& name, const YamlNode& node) {
   if (const auto patience = reader.optional("patience")) cls.patience = load_time_limit(*patience);
   if (const auto batch = reader.optional("batch")) cls.batch = batch->boolean();
   if (const auto handling = reader.optional("data_handling")) cls.data_handling = handling->text();
-  reader.not_modelled_yet({"retry", "tenant"});
+  if (const auto retry = reader.optional("retry")) cls.retry = load_retry(*retry);
+  reader.not_modelled_yet({"tenant"});
   reader.finish();
   return cls;
 }

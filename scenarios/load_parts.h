@@ -79,7 +79,8 @@ std::vector<MoveEntry> load_moves(const YamlNode& node, const std::vector<Logica
                                   const std::vector<PoolEntry>& pools);
 /// `otherwise` in what `node` does not say.
 SignalSpec load_signals(const YamlNode& node, const SignalSpec& otherwise);
-RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools, const LoadContext& context);
+RoutingEntry load_routing(const YamlNode& node, const std::vector<LogicalModel>& models,
+                          const std::vector<PoolEntry>& pools, const LoadContext& context);
 MeasureSpec load_measure(const YamlNode& node);
 
 // Small readers that several sections share.

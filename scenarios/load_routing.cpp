@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <span>
 
 #include "scenarios/endpoint_picker_config.h"
 #include "scenarios/include.h"
+#include "scenarios/load_gateway.h"
 #include "scenarios/load_parts.h"
 #include "sim/policies/registry.h"
 #include "sim/routing/aliases.h"
@@ -28,32 +28,6 @@ std::string load_policy(const YamlNode& node, Pools pools) {
     node.fail(fmt::format("{} reads the signals of vLLM, and pool {} runs {}", name, pool.name, pool.engine.kind));
   }
   return std::string(name);
-}
-
-/// A pool without a weight has weight zero. Each model must keep a pool that takes its traffic, and where prefill and
-/// decode are apart one of each.
-std::vector<double> load_weights(const YamlNode& node, const std::vector<PoolEntry>& pools) {
-  std::vector<double> weights(pools.size(), 0.0);
-  std::map<std::pair<std::size_t, bool>, double> sums;
-  MappingReader reader(node);
-  for (std::size_t i = 0; i < pools.size(); ++i) {
-    if (const auto weight = reader.optional(pools[i].name)) weights[i] = weight->number(0, 1e15);
-    sums[{pools[i].model, pools[i].role == PoolRole::kPrefill}] += weights[i];
-  }
-  reader.finish();
-  for (const auto& [group, sum] : sums) {
-    if (sum > 0) continue;
-    node.fail(sums.size() == 1 ? "every weight is zero: no pool would take traffic"
-              : group.second   ? "every weight is zero among the pools that prefill"
-                               : "every weight is zero among the pools of one model");
-  }
-  return weights;
-}
-
-const std::vector<std::string>& later_gateway_keys() {
-  static const std::vector<std::string> kKeys = {"config", "fallbacks", "cooldowns",    "sticky",
-                                                 "mirror", "quotas",    "length_tiers", "priorities"};
-  return kKeys;
 }
 
 /// How a pool chooses a replica: by a named policy or by an endpoint picker.
@@ -134,22 +108,13 @@ PoolRouting load_pool_routing(const YamlNode& node, const PoolRouting& otherwise
 
 }  // namespace
 
-RoutingEntry load_routing(const YamlNode& node, const std::vector<PoolEntry>& pools, const LoadContext& context) {
+RoutingEntry load_routing(const YamlNode& node, const std::vector<LogicalModel>& models,
+                          const std::vector<PoolEntry>& pools, const LoadContext& context) {
   RoutingEntry routing;
   PoolRouting every{routing.gateway_policy, nullptr, {}, {}};
   MappingReader reader(node);
   if (const auto both = reader.optional("policy")) routing.gateway_policy = every.policy = load_policy(*both, pools);
-  if (const auto gateway = reader.optional("gateway")) {
-    MappingReader parts(*gateway);
-    if (const auto policy = parts.optional("policy")) routing.gateway_policy = load_policy(*policy, pools);
-    if (const auto weights = parts.optional("weights")) routing.gateway_weights = load_weights(*weights, pools);
-    parts.not_modelled_yet(later_gateway_keys());
-    parts.finish();
-    if (!routing.gateway_weights.empty() && routing.gateway_policy != "weighted") {
-      parts.fail_at_key("weights",
-                        "only the policy weighted reads weights, and the policy is " + routing.gateway_policy);
-    }
-  }
+  if (const auto gateway = reader.optional("gateway")) load_gateway(*gateway, models, pools, routing);
   if (const auto signals = reader.optional("signals")) every.signals = load_signals(*signals, {});
   if (const auto pool = reader.optional("pool")) every = load_pool_routing(*pool, every, pools);
   std::vector<PoolRouting> by_pool(pools.size(), every);

@@ -92,16 +92,7 @@ void write_topology(YamlWriter& yaml, const Scenario& scenario) {
 void write_routing(YamlWriter& yaml, const Scenario& scenario) {
   const RoutingEntry& routing = scenario.routing;
   yaml.open("routing");
-  yaml.open("gateway");
-  yaml.value("policy", routing.gateway_policy);
-  if (!routing.gateway_weights.empty()) {
-    yaml.open("weights");
-    for (std::size_t i = 0; i < scenario.pools.size(); ++i) {
-      yaml.value(scenario.pools[i].name, number_text(routing.gateway_weights[i]));
-    }
-    yaml.close();
-  }
-  yaml.close();
+  write_gateway(yaml, scenario);
   yaml.open("pools");
   for (std::size_t i = 0; i < scenario.pools.size(); ++i) {
     const auto& picker = routing.pool_pickers[i];

@@ -39,6 +39,7 @@ void write_class(YamlWriter& yaml, const ClassEntry& cls) {
   yaml.value("patience", time_text(cls.patience));
   if (cls.batch || cls.name == "batch") yaml.value("batch", word(cls.batch));
   if (!cls.data_handling.empty()) yaml.text("data_handling", cls.data_handling);
+  write_retry(yaml, cls.retry);
   yaml.close();
 }
 

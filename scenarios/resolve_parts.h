@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "scenarios/scenario.h"
 #include "scenarios/yaml_writer.h"
@@ -19,7 +21,11 @@ const char* name(PoolRole role);
 void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode);
 std::string signals_text(const SignalSpec& signals);  ///< a mapping in one line
 void write_model(YamlWriter& yaml, const LogicalModel& model);
+void write_gateway(YamlWriter& yaml, const Scenario& scenario);
+void write_retry(YamlWriter& yaml, const RetrySpec& retry);
 void write_moves(YamlWriter& yaml, const Scenario& scenario);
+/// The model of a class, and its place there; the number of models when it is not valid.
+std::pair<std::size_t, std::size_t> owner_of(ClassId cls, const std::vector<LogicalModel>& models);
 void write_figures(YamlWriter& yaml, const Accelerator& accelerator);
 void write_shape(YamlWriter& yaml, const TransformerShape& shape);
 std::string layout_text(const Layout& layout);

@@ -48,6 +48,7 @@ struct ClassEntry {
   double availability = 0;    ///< share of the offered requests that complete, at least; 0: not promised
   bool batch = false;         ///< default: whether its name is "batch"
   std::string data_handling;  ///< an entry of the contract; empty: anywhere
+  RetrySpec retry{};
 };
 
 /// One artifact of a logical model on one pool.
@@ -134,6 +135,8 @@ struct PoolEntry {
 struct RoutingEntry {
   std::string gateway_policy = "round-robin";
   std::vector<double> gateway_weights;
+  GatewayRules gateway_rules;                         ///< all but `price`
+  std::vector<std::optional<double>> gateway_prices;  ///< by pool, stated, $ per million tokens; empty: none
   std::vector<std::string> pool_policies;  ///< by pool; default round-robin
   /// By pool: an endpoint picker that decides instead of the policy, or null.
   std::vector<std::shared_ptr<const routing::PipelineSpec>> pool_pickers;

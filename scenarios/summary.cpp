@@ -261,7 +261,9 @@ Summary summarise(const Report& report, const RunFacts& facts) {
     summary.moves.push_back({facts.moves[m], report.moves[m]});
   }
   summary.gates = report.gates;
+  summary.gateway = {facts.gateway, report.gateway, {}};
   add_costs(summary, measured);
+  add_mirror_costs(summary);
   summary.notes = notes_of(summary, report.notes);
   return summary;
 }

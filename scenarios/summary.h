@@ -10,6 +10,7 @@
 #include "models/cost.h"
 #include "models/units.h"
 #include "scenarios/curve_file.h"
+#include "scenarios/gateway_summary.h"
 #include "scenarios/move_summary.h"
 #include "sim/report.h"
 #include "sim/spec.h"
@@ -51,6 +52,7 @@ struct RunFacts {
   std::vector<ClassSpec> classes;
   std::vector<PoolFacts> pools;
   std::vector<MoveFacts> moves;
+  GatewayRules gateway;
   /// By name, as contracts state it, then by pool (empty where the contract of the pool's model does not tell it).
   std::vector<std::pair<std::string, std::vector<std::string>>> metadata;
   bool gated = false;                      ///< the scenario states gates
@@ -150,6 +152,7 @@ struct Summary {
   std::vector<PoolSummary> pools;     ///< by PoolId
   std::vector<MoveSummary> moves;
   GateReport gates;
+  GatewaySummary gateway;
   CostReport cost;                  ///< over the measured interval
   std::optional<std::string> unit;  ///< of the output that the cost is divided by; empty when models differ in it
   std::vector<Note> notes;          ///< warnings first

@@ -314,6 +314,7 @@ std::string summary_json(const Summary& s) {
   if (Json taken = compatibility_json(s); !taken.empty()) json["compatibility"] = std::move(taken);
   if (!s.moves.empty()) json["moves"] = Json::array();
   for (const MoveSummary& move : s.moves) json["moves"].push_back(move_json(move));
+  if (Json gateway = gateway_json(s); !gateway.empty()) json["gateway"] = std::move(gateway);
   if (s.host_loads > 0) {
     json["host_loads"] = {
         {"count", s.host_loads}, {"bytes", s.host_loaded_bytes}, {"mean_s", or_null(s.mean_host_load_s)}};

@@ -199,6 +199,17 @@ Dollars read_usd(const YamlNode& node) {
   return Dollars(number.value);
 }
 
+double read_token_price(const YamlNode& node) {
+  constexpr std::string_view kNoun = "a price per million tokens", kExample = "$0.60/M";
+  const std::string_view text = node.text();
+  if (text.empty() || text[0] != '$') {
+    node.fail(fmt::format("expected {} such as \"{}\", got {}", kNoun, kExample, quote(text)));
+  }
+  const NumberPrefix number = read_number(node, text, 1, kNoun, kExample);
+  if (text.substr(number.end) != "/M") fail_unit(node, text, number.end, {"/M"});
+  return number.value;
+}
+
 std::string to_text(Seconds value) { return quantity_text(value.value, durations()); }
 std::string to_text(Bytes value) { return quantity_text(value.value, sizes()); }
 std::string to_text(BytesPerSecond value) { return quantity_text(value.value, bandwidths()); }
@@ -206,6 +217,7 @@ std::string to_text(FlopsPerSecond value) { return quantity_text(value.value, co
 std::string to_text(Watts value) { return quantity_text(value.value, powers()); }
 std::string to_text(DollarsPerHour value) { return fmt::format("${}/h", value.value); }
 std::string to_text(Dollars value) { return fmt::format("${}", value.value); }
+std::string token_price_text(double per_million) { return fmt::format("${}/M", per_million); }
 std::string rate_text(double per_s) { return quantity_text(per_s, rates(), ""); }
 std::string number_text(double value) { return fmt::format("{}", value); }
 

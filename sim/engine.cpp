@@ -42,12 +42,15 @@ Engine::Engine(SimulationSpec spec, const std::vector<Observer*>& observers,
       gaps_(gap_tables(spec_, meter_)),
       replicas_(make_replicas(spec_, table_, gaps_)),
       clients_(spec_.sources.begin(), spec_.sources.end()),
-      events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size() + 3 + spec_.pools.size()),
+      events_(replicas_.size() + clients_.size() + 2 * spec_.classes.size() + 4 + spec_.pools.size()),
       moves_(spec_, table_),
       router_(spec_, replicas_, moves_),
       network_(spec_.topology),
       host_network_(host_links_),
-      ideal_(spec_.models.size()) {
+      ideal_(spec_.models.size()),
+      retries_(spec_),
+      sends_again_(retries_.any() || router_.gateway().has_rules()),
+      mirrors_(spec_.routing.rules.mirrors.size()) {
   for (const ClassSpec& cls : spec_.classes) {
     deadlines_.emplace_back(cls.timeout, table_);
     deadlines_.emplace_back(cls.patience, table_);
@@ -100,6 +103,8 @@ void Engine::handle(const EventQueue::Event& event) {
     case Phase::kMove:
       moves_.decide(now_);
       return schedule_moves();
+    case Phase::kRetry:
+      return send_again();
     case Phase::kStepStart:
       last_start_ = now_;
       change(event.slot).start_step(now_, events_);
@@ -134,37 +139,53 @@ void Engine::send(Arrival& arrival, SourceId source) {
   r.priority = arrival.priority;
   meter_.sent(r);
   clients_[source.value].sent();
+  if (sends_again_) retries_.sent(r.cls, now_);
+  attempt(id, PoolId());
+}
 
-  if (const Reason outside = fit_to_contract(id); outside != Reason::kNone) return refuse(id, outside);
-  Router::Choice choice = router_.choose_pool(r, now_);
+/// A request goes to the gateway, and to the replica that it names. `failed`: of the rest of its fallbacks, after it
+/// failed on that pool.
+void Engine::attempt(RequestId id, PoolId failed) {
+  RequestRecord& r = table_.record(id);
+  ++tries_;
+  const ModelId model = sends_again_ ? serving_model(r) : r.model;
+  if (const Reason outside = model == r.model ? fit_to_contract(id) : Reason::kNone; outside != Reason::kNone) {
+    return refuse(id, outside);
+  }
+  Router::Choice choice = sends_again_ ? route(id, model, failed) : router_.choose_pool(r, now_);
   if (choice.turn.move != UINT32_MAX) moves_.sent(id, choice.turn);
   if (choice.refused != Reason::kNone) return refuse(id, choice.refused);
   SchedulerState& s = table_.state(id);
   s.prompt_tokens = r.prompt_tokens;
   s.end_tokens = r.prompt_tokens + r.output_target;
   s.priority = r.priority;
-  s.rank = meter_.offered();
+  s.rank = tries_;
   s.group = static_cast<std::uint16_t>(r.measured ? r.cls.value : spec_.classes.size());
   if (!flows_.empty() && flows_[choice.pool.value].queue) {
     if (!hold(id, choice.pool)) return refuse(id, Reason::kFlowQueueFull);
   } else if (!place(id, choice)) {
     return refuse(id, choice.refused);
   }
+  add_deadlines(id);
+  if (!mirrors_.empty() && !failed.valid()) copy_to_mirrors(id);
+}
 
-  const ClassId cls_id = table_.record(id).cls;
-  const ClassSpec& cls = spec_.classes[cls_id.value];
+/// A time-out is of one try, patience of all of them.
+void Engine::add_deadlines(RequestId id) {
+  const RequestRecord& r = table_.record(id);
+  const ClassSpec& cls = spec_.classes[r.cls.value];
   const SimTime allowances[] = {cls.timeout, cls.patience};
   for (std::uint32_t kind = 0; kind < 2; ++kind) {
     if (allowances[kind] == kNever) continue;
-    const std::uint32_t queue = 2 * cls_id.value + kind;
-    deadlines_[queue].add(id, now_);
+    const std::uint32_t queue = 2 * r.cls.value + kind;
+    deadlines_[queue].add(id, kind == 0 ? now_ : r.at.sent);
     schedule_deadline(queue);
   }
 }
 
 /// Gives a request to a replica of the pool that was chosen; false, with the reason in `choice`, when none takes it.
 bool Engine::place(RequestId id, Router::Choice& choice) {
-  router_.choose_replica(table_.record(id), table_.content(id), now_, choice);
+  if (!choice.replica.valid()) router_.choose_replica(table_.record(id), table_.content(id), now_, choice);
   if (choice.refused != Reason::kNone) return false;
   RequestRecord& r = table_.record(id);
   r.pool = choice.pool;
@@ -172,7 +193,8 @@ bool Engine::place(RequestId id, Router::Choice& choice) {
   r.at.routed = r.at.queued = now_;
   table_.state(id).arrival = now_;
   if (clients_[r.source.value].source().has_prefix_data()) {
-    r.ideal_tokens = ideal_[r.model.value].request(table_.content(id), r.prompt_tokens, r.output_target);
+    IdealCache& ideal = ideal_[router_.gateway().model_of(choice.pool).value];
+    r.ideal_tokens = ideal.request(table_.content(id), r.prompt_tokens, r.output_target);
   }
   router_.added(choice.pool, choice.replica, id);
   if (choice.prefill_replica.valid()) {
@@ -279,7 +301,10 @@ void Engine::leave(RequestId id) {
   end(id, r.outcome, r.reason);
 }
 
-void Engine::refuse(RequestId id, Reason reason) { end(id, Outcome::kRejected, reason); }
+/// No pool takes the request: for its own reason, or that for which it failed on the last one.
+void Engine::refuse(RequestId id, Reason reason) {
+  end(id, reason == Reason::kStalled ? Outcome::kFailed : Outcome::kRejected, reason);
+}
 
 void Engine::end(RequestId id, Outcome outcome, Reason reason) {
   RequestRecord& r = table_.record(id);
@@ -288,13 +313,21 @@ void Engine::end(RequestId id, Outcome outcome, Reason reason) {
   r.reason = reason;
   r.ended = worked_until_ = now_;
   r.output_tokens = r.at.first_token == kNever ? 0 : s.tokens - s.prompt_tokens;
-  r.preemptions = s.preemptions;
-  r.recomputed_tokens = s.recomputed;
+  r.preemptions += s.preemptions;
+  r.recomputed_tokens += s.recomputed;
+  if (is_copy(id)) return end_copy(id);
   if (r.at.first_scheduled != kNever && clients_[r.source.value].source().has_prefix_data()) {
     prefix_tokens_ += r.prompt_tokens;
     ideal_hits_ += r.ideal_tokens;
   }
-  laws_.request_ended(r, s);
+  if (sends_again_ && sent_again(id)) return;
+  close(id);
+}
+
+/// A request has ended for good.
+void Engine::close(RequestId id) {
+  RequestRecord& r = table_.record(id);
+  laws_.request_ended(r, table_.state(id));
   meter_.ended(r);
   moves_.ended(id, r);
   for (Observer* observer : observers_) observer->request_ended(r);
@@ -369,6 +402,9 @@ Report Engine::report() {
   report.gates = router_.gates().report();
   router_.tell_faults(report.notes);
   for (const Flow& flow : flows_) report.flows.push_back(flow.queue ? flow.queue->report() : FlowReport());
+  report.gateway = router_.gateway().report(now_);
+  report.gateway.mirrors = mirrors_;
+  if (retries_.any()) report.gateway.retries = retries_.report();
   laws_.run_ended(report, meter_.offered());
   return report;
 }

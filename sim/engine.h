@@ -17,13 +17,14 @@
 #include "sim/network.h"
 #include "sim/replica.h"
 #include "sim/request_table.h"
+#include "sim/retries.h"
 #include "sim/router.h"
 #include "sim/simulation.h"
 
 namespace poolcast {
 
 /// The state of one run. Event slots: replicas, then sources, then two deadline queues per class, then the networks,
-/// then the moves of traffic, then the queues of flow control by pool.
+/// then the moves of traffic, then the queues of flow control by pool, then what is sent again.
 ///
 /// Where prefill and decode are apart, a request has a leg: a request of its own in the table, with one token to
 /// produce, that computes the prompt on one replica. When it is done the request itself goes to the replica that
@@ -39,6 +40,8 @@ class Engine {
   void handle(const EventQueue::Event& event);
   void arrive(std::uint32_t source);
   void send(Arrival& arrival, SourceId source);
+  void attempt(RequestId id, PoolId failed);
+  bool fits(const RequestRecord& record, ModelId model) const;
   Reason fit_to_contract(RequestId id);
   void make_flows();
   bool place(RequestId id, Router::Choice& choice);
@@ -57,6 +60,20 @@ class Engine {
   bool holds_requests(PoolId pool) const;
   void leave_flow(RequestId id, Outcome outcome, Reason reason);
   bool waits_in_flow(RequestId id) const;
+  void add_deadlines(RequestId id);
+  ModelId serving_model(const RequestRecord& record) const;
+  Router::Choice route(RequestId id, ModelId model, PoolId failed);
+  void tell_gateway(const RequestRecord& record);
+  bool sent_again(RequestId id);
+  bool fall_back(RequestId id);
+  bool retry(RequestId id);
+  void set_aside(RequestId id, SimTime due, PoolId failed);
+  void send_again();
+  void schedule_retries();
+  void copy_to_mirrors(RequestId id);
+  void copy_to_mirror(RequestId id, std::uint32_t mirror);
+  bool is_copy(RequestId id) const { return id.value < mirror_of_.size() && mirror_of_[id.value] != UINT32_MAX; }
+  void end_copy(RequestId id);
   void hand_out_prompt(RequestId id, const Router::Choice& choice);
   void prompt_left(RequestId leg);
   void drop_leg(RequestId leg);
@@ -75,6 +92,7 @@ class Engine {
   void end_step(std::uint32_t replica);
   void leave(RequestId id);
   void end(RequestId id, Outcome outcome, Reason reason);
+  void close(RequestId id);
   void refuse(RequestId id, Reason reason);
   void give_up(std::uint32_t replica);
   bool give_up_on_the_stuck();
@@ -93,6 +111,7 @@ class Engine {
   std::uint32_t host_slot() const { return network_slot() + 1; }
   std::uint32_t move_slot() const { return host_slot() + 1; }
   std::uint32_t flow_slot(PoolId pool) const { return move_slot() + 1 + pool.value; }
+  std::uint32_t retry_slot() const { return flow_slot(PoolId(spec_.pools.size())); }
   Report report();
 
   SimulationSpec spec_;
@@ -132,6 +151,11 @@ class Engine {
   SimTime host_load_time_ = 0;
   std::int64_t prefix_tokens_ = 0, ideal_hits_ = 0;
   std::vector<IdealCache> ideal_;  ///< by ModelId: models share no cache
+  Retries retries_;
+  bool sends_again_ = false;  ///< some class retries, or the gateway has rules
+  std::uint64_t tries_ = 0;
+  std::vector<std::uint32_t> mirror_of_;  ///< by RequestId: of a copy, the mirror it belongs to
+  std::vector<MirrorReport> mirrors_;     ///< by the order of the rules
 };
 
 }  // namespace poolcast

@@ -17,6 +17,7 @@ enum class Phase : std::uint8_t {
   kMove,       ///< a share of traffic changes before the requests of that instant are routed
   kDispatch,   ///< what waits at the gateway goes before what comes anew, and is in time exactly when it would expire
   kArrival,    ///< … a request that comes exactly at a step boundary …
+  kRetry,      ///< what is sent again comes behind what is new
   kStepStart,  ///< … can still be scheduled by the step that starts there
 };
 

@@ -33,6 +33,7 @@ Gate gate_of(Reason reason) {
       return Gate::kEvaluation;
     case Reason::kQueueFull:
     case Reason::kReplicasStalled:
+    case Reason::kCoolingDown:
     case Reason::kSaturated:
     case Reason::kQueueTimeout:
     case Reason::kStalled:

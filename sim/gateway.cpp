@@ -6,7 +6,15 @@
 namespace poolcast {
 
 Gateway::Gateway(const SimulationSpec& spec, const Signals& signals, const PoolHealth& health)
-    : spec_(spec), signals_(signals), health_(health), gates_(spec), load_(spec.pools.size(), 0) {
+    : spec_(spec),
+      signals_(signals),
+      health_(health),
+      gates_(spec),
+      load_(spec.pools.size(), 0),
+      rules_(spec.routing.rules),
+      has_rules_(rules_.any()),
+      cooldowns_(rules_),
+      quotas_(rules_.quotas) {
   const PolicySpec& policy = spec.routing.gateway;
   for (const ModelSpec& model : spec.models) {
     policies_.push_back(make_policy(policy.name, spec.seed, "gateway/" + model.name));
@@ -18,26 +26,29 @@ Gateway::Gateway(const SimulationSpec& spec, const Signals& signals, const PoolH
   for (const ModelSpec& model : spec.models) {
     if (model.compatibility.valid()) weight_[model.compatibility.value] = 0;
   }
+  prepare_rules();
 }
 
 Gateway::Choice Gateway::choose(const RequestRecord& request) {
-  return choose(request, request.output_target, false, *policies_[request.model.value]);
+  return choose(request, request.output_target, {.model = request.model}, *policies_[request.model.value]);
 }
 
 Gateway::Choice Gateway::choose_prefill(const RequestRecord& request) {
-  return choose(request, 1, true, *prefill_policies_[request.model.value]);
+  return choose(request, 1, {.model = request.model, .prefill = true}, *prefill_policies_[request.model.value]);
 }
 
 /// Chooses among the pools that may serve a request of this size: those that only prefill, or all others.
-Gateway::Choice Gateway::choose(const RequestRecord& request, std::int64_t output, bool prefill, Policy& policy) {
+Gateway::Choice Gateway::choose(const RequestRecord& request, std::int64_t output, const Filter& filter,
+                                Policy& policy) {
   open_.clear();
   Reason refused = Reason::kNoEligiblePool;
-  for (const ImplementationSpec& implementation : spec_.models[request.model.value].implementations) {
+  for (const ImplementationSpec& implementation : spec_.models[filter.model.value].implementations) {
     const PoolId pool = implementation.pool;
     if (weight_[pool.value] <= 0) continue;
-    if ((spec_.pools[pool.value].role == PoolRole::kPrefill) != prefill) continue;
-    Reason reason = gates_.refusal(request, pool, output);
-    if (reason == Reason::kNone) reason = capacity(pool);
+    if ((spec_.pools[pool.value].role == PoolRole::kPrefill) != filter.prefill) continue;
+    if (filter.ruled && !in_reach(request, pool, filter)) continue;
+    Reason reason = gates_.refusal(request, pool, output, filter.via);
+    if (reason == Reason::kNone && (!filter.ruled || pools_after(pool).empty())) reason = closed(pool, filter.now);
     gates_.count(request.cls, pool, reason);
     if (reason == Reason::kNone) {
       open_.push_back(pool.value);
@@ -45,8 +56,21 @@ Gateway::Choice Gateway::choose(const RequestRecord& request, std::int64_t outpu
       refused = nearer(refused, reason);
     }
   }
-  if (open_.empty()) return prefill ? Choice{PoolId(), refused} : fall_back(request, refused);
+  if (open_.empty()) {
+    const bool last = filter.prefill || filter.via == Via::kFallback;
+    return last ? Choice{PoolId(), refused} : fall_back(request, refused);
+  }
+  if (filter.ruled) {
+    keep_first_tier();
+    keep_cheapest();
+    if (rules_.sticky && request.session != UINT64_MAX) return {PoolId(stay(request)), Reason::kNone};
+  }
   return {PoolId(policy.choose({load_, weight_, open_, &signals_})), Reason::kNone};
+}
+
+Reason Gateway::closed(PoolId pool, SimTime now) const {
+  const Reason reason = capacity(pool);
+  return reason == Reason::kNone && cooldowns_.rests(pool, now) ? Reason::kCoolingDown : reason;
 }
 
 Reason Gateway::capacity(PoolId pool) const {

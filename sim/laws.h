@@ -27,6 +27,8 @@ class Laws {
   void request_ended(const RequestRecord& record, const SchedulerState& state);
   /// The half of a request that computed its prompt for another replica.
   void prompt_handed_over(const SchedulerState& state) { add_tokens(state); }
+  /// A try of a request that is sent again, or a copy of one.
+  void try_ended(const SchedulerState& state) { add_tokens(state); }
   void replica_ended(const ReplicaReport& report, std::int64_t free_blocks, std::int64_t held_requests);
   /// After every request and replica. Throws BrokenLaw.
   void run_ended(const Report& report, std::uint64_t offered) const;

@@ -41,7 +41,9 @@ const char* name(Reason reason) {
                                                    "replicas_stalled",
                                                    "price_unknown",
                                                    "cost_above_limit",
-                                                   "cost_above_incumbent"};
+                                                   "cost_above_incumbent",
+                                                   "cooling_down",
+                                                   "quota"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

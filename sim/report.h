@@ -8,6 +8,7 @@
 #include "sim/cell.h"
 #include "sim/flow_spec.h"
 #include "sim/gates.h"
+#include "sim/gateway_report.h"
 #include "sim/ids.h"
 #include "sim/move_report.h"
 #include "sim/prefix_stats.h"
@@ -87,6 +88,7 @@ struct Report {
   std::vector<FlowReport> flows;    ///< by PoolId
   std::vector<MoveReport> moves;    ///< by the order of SimulationSpec::moves
   GateReport gates;
+  GatewayReport gateway;
   std::vector<std::string> notes;   ///< sentences for the reader, in a fixed order
 
   std::uint64_t steps = 0;

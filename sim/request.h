@@ -47,8 +47,11 @@ enum class Reason : std::uint8_t {
   kPriceUnknown,       ///< and the contract limits the cost
   kCostLimit,          ///< cost above the limit
   kCostMargin,         ///< cost above that of the incumbent by more than the margin
+  // Of the rules of the gateway.
+  kCoolingDown,  ///< every pool that might have taken it rests after failures
+  kQuota,        ///< beyond a quota
 };
-inline constexpr int kReasons = 32;
+inline constexpr int kReasons = 34;
 
 const char* name(Outcome outcome);
 const char* name(Reason reason);
@@ -86,6 +89,7 @@ struct RequestRecord {
   std::int64_t recomputed_tokens = 0;  ///< computed again after preemptions
   std::int32_t preemptions = 0;
   std::int32_t priority = 0;
+  std::int16_t retries = 0;  ///< times that its client sent it again; instants from `routed` on are of the last try
   Outcome outcome = Outcome::kCompleted;
   Reason reason = Reason::kNone;
   bool accepted = false;  ///< completed and every per-request objective of its class met

@@ -30,11 +30,16 @@ Router::Router(const SimulationSpec& spec, const std::vector<std::unique_ptr<Rep
   }
 }
 
-Router::Choice Router::choose_pool(const RequestRecord& request, SimTime now) {
+/// What is known of the pools at this instant.
+void Router::look(SimTime now) {
   now_ = now;
   for (const auto& pool : pools_) {
     if (seen_ && pool->seen() != nullptr) pool->seen()->look(now);
   }
+}
+
+Router::Choice Router::choose_pool(const RequestRecord& request, SimTime now) {
+  look(now);
   Choice choice;
   const Gateway::Choice gateway = gateway_.choose(request);
   choice.pool = gateway.pool;
@@ -75,11 +80,8 @@ void Router::follow_move(const RequestRecord& request, Choice& choice) {
   const PoolId to = moves_.destination(choice.turn);
   choice.turn.not_taken = gateway_.refusal(request, to);
   if (!choice.turn.chosen || choice.turn.not_taken != Reason::kNone) return;
-  if (has_room(to)) {
-    choice.pool = to;
-  } else {
-    choice.turn.not_taken = Reason::kQueueFull;
-  }
+  choice.turn.not_taken = gateway_.closed(to, now_);
+  if (choice.turn.not_taken == Reason::kNone) choice.pool = to;
 }
 
 bool Router::stopped(PoolId pool) const {
@@ -91,8 +93,12 @@ bool Router::stopped(PoolId pool) const {
 /// A queue before the pool takes what its replicas do not.
 bool Router::has_room(PoolId pool) const {
   if (any_stopped_ && stopped(pool)) return false;
+  return has_flow(pool) || pools_[pool.value]->has_room();
+}
+
+bool Router::has_flow(PoolId pool) const {
   const auto& pipeline = spec_.routing.pool[pool.value].pipeline;
-  return (pipeline && pipeline->flow) || pools_[pool.value]->has_room();
+  return pipeline && pipeline->flow;
 }
 
 bool Router::lets_go(PoolId pool, SimTime now) {

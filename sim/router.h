@@ -36,6 +36,16 @@ class Router : private PoolHealth {
   Choice choose_pool(const RequestRecord& request, SimTime now);
   /// And, at once or later, a replica there, and one that computes its prompt where that is done elsewhere.
   void choose_replica(const RequestRecord& request, const Content& content, SimTime now, Choice& choice);
+  /// Both where the gateway has rules; a replica on a pool with flow control later. `model` is the one that serves: its
+  /// own, or one that takes longer prompts. `failed` is a pool on which the request has just failed, so that only
+  /// fallbacks are left; else not valid.
+  Choice route_by_rules(const RequestRecord& request, const Content& content, ModelId model, PoolId failed,
+                        SimTime now);
+  /// For a copy of a request, to this pool.
+  Choice route_copy(const RequestRecord& request, const Content& content, PoolId pool, SimTime now);
+
+  Gateway& gateway() { return gateway_; }
+  const Gateway& gateway() const { return gateway_; }
 
   /// The request, or the leg that computes its prompt, goes to a replica; after the choice.
   void added(PoolId pool, ReplicaId replica, RequestId id);
@@ -77,6 +87,16 @@ class Router : private PoolHealth {
   };
 
   bool choose_prefill(const RequestRecord& request, const Content& content, Choice& choice);
+  struct Asked {
+    const RequestRecord& request;
+    const Content& content;
+  };
+  void look(SimTime now);
+  bool has_flow(PoolId pool) const;
+  Choice find_way(const Asked& asked, ModelId model, PoolId failed);
+  bool try_model(const Asked& asked, ModelId model, bool first_tier_closed, Choice& choice);
+  bool try_fallbacks(const Asked& asked, PoolId after, Choice& choice);
+  bool try_pool(const Asked& asked, PoolId pool, Choice& choice);
   void follow_move(const RequestRecord& request, Choice& choice);
   bool has_room(PoolId pool) const override;
   bool stopped(PoolId pool) const override;

@@ -10,10 +10,12 @@
 #include "models/topology.h"
 #include "models/units.h"
 #include "sim/gate_spec.h"
+#include "sim/gateway_rules.h"
 #include "sim/ids.h"
 #include "sim/metric.h"
 #include "sim/move_spec.h"
 #include "sim/request.h"
+#include "sim/retry_spec.h"
 #include "sim/schedulers/engine_args.h"
 #include "sim/signal_spec.h"
 #include "sim/source.h"
@@ -46,6 +48,7 @@ struct ClassSpec {
   double availability = 0;       ///< share of its requests that complete, at least; 0: nobody promises any
   bool batch = false;            ///< implementations that are batch-only may serve it
   std::vector<PoolId> barred{};  ///< pools that must not see its requests
+  RetrySpec retry{};  ///< its requests are sent again so; `timeout` is of one try, `patience` of all
 };
 
 enum class TooLong : std::uint8_t {
@@ -119,6 +122,7 @@ struct PoolSpec {
 struct RoutingSpec {
   PolicySpec gateway;            ///< chooses the pool; weights by PoolId
   std::vector<PolicySpec> pool;  ///< chooses the replica; by PoolId
+  GatewayRules rules{};          ///< which pools the gateway's policy chooses from, and what comes after its choice
 };
 
 /// Which requests count: those intended at or after `warm_up`, before `until`, and not among the first

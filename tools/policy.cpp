@@ -8,6 +8,7 @@
 
 #include "scenarios/endpoint_picker_config.h"
 #include "scenarios/error.h"
+#include "scenarios/load_gateway.h"
 #include "scenarios/text_table.h"
 #include "sim/policies/registry.h"
 #include "sim/routing/aliases.h"
@@ -26,6 +27,8 @@ std::string line(std::string_view what, const std::string& text) {
 std::string overview() {
   std::string text = "Policies of the gateway and of pools\n";
   for (const PolicyInfo& policy : policy_table()) text += line(policy.name, std::string(policy.rule));
+  text += "\nPolicies of the gateway alone\n";
+  for (const GatewayPolicy& policy : gateway_policies()) text += line(policy.name, std::string(policy.rule));
   text += "\nPolicies of other products, for pools\n";
   for (const routing::PolicyAlias& alias : routing::policy_aliases()) {
     text += line(alias.name, fmt::format("{}: {}", alias.origin, alias.rule));
@@ -61,6 +64,10 @@ std::string plugin_text(const routing::PluginInfo& plugin) {
 std::string entry(const std::string& name) {
   std::vector<std::string_view> names;
   for (const PolicyInfo& policy : policy_table()) {
+    if (policy.name == name) return fmt::format("{}: {}\n", name, policy.rule);
+    names.push_back(policy.name);
+  }
+  for (const GatewayPolicy& policy : gateway_policies()) {
     if (policy.name == name) return fmt::format("{}: {}\n", name, policy.rule);
     names.push_back(policy.name);
   }

@@ -56,13 +56,6 @@ TEST_CASE("an objective at the hundredth percentile is an error") {
                                    ^ such as p50, p95, p99 or p99.9)");
 }
 
-TEST_CASE("a contract's retry rules are not modelled yet") {
-  CHECK(fault("slow: {}", "slow: {retry: {max: 2}}") ==
-        R"(s.yaml:18:16: models[0].contract.classes.slow.retry: this key is known but not modelled yet
-        slow: {retry: {max: 2}}
-               ^)");
-}
-
 TEST_CASE("a context limit of zero is an error") {
   CHECK(fault("{context: 8192}", "{context: 0}") ==
         R"(s.yaml:15:25: models[0].contract.limits.context: must be a whole number from 1 to 1000000000, got "0"

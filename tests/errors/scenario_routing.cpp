@@ -17,7 +17,7 @@ TEST_CASE("a policy far from any lists them all") {
   CHECK(fault("policy: weighted, weights: {a: 3, b: 1}", "policy: prefix-affinity") ==
         R"(s.yaml:35:21: routing.gateway.policy: unknown value "prefix-affinity"
   gateway: {policy: prefix-affinity}
-                    ^ one of least-request, power-of-two, random, round-robin, vllm-dplb, vllm-dplb-queue, weighted)");
+                    ^ one of cost-based, least-busy, least-request, power-of-two, priority-failover, random, round-robin, simple-shuffle, vllm-dplb, vllm-dplb-queue, weighted)");
 }
 
 TEST_CASE("vLLM's balancer needs pools whose engines publish what it reads") {
@@ -55,13 +55,6 @@ TEST_CASE("weights that the policy does not read is an error") {
         R"(s.yaml:35:34: routing.gateway.weights: only the policy weighted reads weights, and the policy is round-robin
   gateway: {policy: round-robin, weights: {a: 3, b: 1}}
                                  ^)");
-}
-
-TEST_CASE("sticky traffic is not modelled yet") {
-  CHECK(fault("{policy: weighted, ", "{sticky: user, policy: weighted, ") ==
-        R"(s.yaml:35:13: routing.gateway.sticky: this key is known but not modelled yet
-  gateway: {sticky: user, policy: weighted, weights: {a: 3, b: 1}}
-            ^)");
 }
 
 TEST_CASE("routing for a pool that does not exist is an error") {

@@ -371,6 +371,29 @@ void offload(SimulationSpec& spec, std::uint64_t seed) {
   }
 }
 
+namespace {
+
+void append(std::string& text, const GatewayReport& gateway) {
+  for (const FallbackReport& f : gateway.fallbacks) {
+    text += fmt::format("fallback {} {} {} {}\n", static_cast<int>(f.kind), f.from, f.to.value, f.requests);
+  }
+  for (const CooldownReport& c : gateway.cooldowns) {
+    text += fmt::format("cooldown {} {} {}\n", c.failures, c.begun, c.rested);
+  }
+  for (const QuotaReport& q : gateway.quotas) text += fmt::format("quota {} {} {}\n", q.passed, q.beyond, q.tokens);
+  for (const MirrorReport& m : gateway.mirrors) {
+    text += fmt::format("mirror {} {} {} {}", m.sent, m.refused, m.cell.outcomes.offered, m.cell.outcomes.output_tokens);
+    for (const Histogram& h : m.cell.latencies.by_metric) append(text, h);
+    text += '\n';
+  }
+  for (const RetryReport& r : gateway.retries) {
+    text += fmt::format("retries {} {} {} {} {} {}\n", r.attempts, r.retries, r.denied, r.exhausted, r.too_late,
+                        r.lost_tokens);
+  }
+}
+
+}  // namespace
+
 std::string fingerprint(const Report& report, const std::vector<RequestRecord>& records) {
   std::string text = fmt::format("{} {} {} {} {} {} steps {}\n", report.first_arrival, report.last_arrival, report.end,
                                  report.measured_begin, report.measured_end, report.warm_up_requests, report.steps);
@@ -393,6 +416,7 @@ std::string fingerprint(const Report& report, const std::vector<RequestRecord>& 
     text += fmt::format("flow {} {} {} {} {} {} {} {}\n", f.longest, f.came, f.dispatched, f.found_full, f.expired,
                         f.given_up, f.wait, f.longest_wait);
   }
+  append(text, report.gateway);
   return text;
 }
 

@@ -51,6 +51,7 @@ void check_same(const ClassSpec& a, const ClassSpec& b) {
   CHECK(a.availability == b.availability);
   CHECK(a.batch == b.batch);
   CHECK(a.barred == b.barred);
+  CHECK((a.retry == b.retry));
   REQUIRE(a.objectives.size() == b.objectives.size());
   for (std::size_t i = 0; i < a.objectives.size(); ++i) {
     CHECK(a.objectives[i].metric == b.objectives[i].metric);
@@ -103,6 +104,7 @@ void check_same(Source& a, Source& b) {
 void check_same(const SimulationSpec& a, const SimulationSpec& b) {
   CHECK(a.seed == b.seed);
   CHECK(a.routing.gateway.name == b.routing.gateway.name);
+  CHECK((a.routing.rules == b.routing.rules));
   CHECK(a.routing.gateway.weights == b.routing.gateway.weights);
   CHECK(a.measure.warm_up == b.measure.warm_up);
   CHECK(a.measure.warm_up_requests == b.measure.warm_up_requests);
@@ -296,6 +298,8 @@ models:
       classes:
         chat: {priority: 2, timeout: 30 s, patience: 2.5 s,
                batch: true, data_handling: "in: house",
+               retry: {max: 4, backoff: 70 ms, factor: 2.5, max_backoff: 9 s, jitter: 0.3, budget: 15 %, window: 20 s,
+                       reasons: [queue_full, quota, patience]},
                objectives: {availability: 99.9 %, ttft: {p50: 100 ms, p99.9: 3 s}, itl: {p95: 60 ms}, queue_delay: {p90: 1 s}, ntpot: {p90: 1 s}}}
         "odd: name, [x]": {}
     evaluation: {suite: "a # b", threshold: 0.86, confidence: 90 %}
@@ -364,7 +368,23 @@ pools:
     curves: {roofline: {expert_skew: 0.5, host_overlap: true}}
     price: {reserved: $3.333333333/h}
 routing:
-  gateway: {policy: weighted, weights: {one: 0.1, two: 0.7, "three.5": 0.2, four: 1}}
+  gateway:
+    policy: weighted
+    weights: {one: 0.1, two: 0.7, "three.5": 0.2, four: 1}
+    sticky: user
+    priorities: {two: 1, "three.5": 7}
+    length_tiers: [{prompt_tokens: [0, 1000], pools: one}, {pools: [two, "three.5", four]}]
+    fallbacks: {pools: {one: [two, "three.5"], two: "three.5", four: five}, models: {dense: experts}, context_window: {experts: dense}}
+    cooldowns:
+      - {pools: [one, two], allowed_fails: 7, failure_share: 40 %, min_requests: 9, window: 30 s, cooldown_time: 12 s,
+         failures: [stalled, patience]}
+      - {pools: five, allowed_fails: none, failure_share: none}
+    circuit_breakers: {pools: four, failure_threshold: 4, success_threshold: 2, timeout: 15 s, window: 25 s, failures: timeout}
+    quotas:
+      - {model: experts, requests: 70, per: 10 s, shadow: true}
+      - {class: chat, tokens: 1e6, per: 1 min, beyond: next-tier}
+      - {requests: 5, per: 1 s, beyond: fallback}
+    mirror: [{from: one, to: two, share: 5 %, cost: counts}, {from: four, to: five}]
   pool: {policy: least-request}
   pools: {two: {policy: power-of-two}}
 measure: {warm_up: {time: 1 min, requests: 5}, until: 2 h}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scenarios/scenario.h"
+
+/// `routing.gateway`, and the `retry` of a class.
+namespace poolcast {
+
+/// A policy that only the gateway has: its name here or elsewhere, and the registered policy that chooses among the
+/// pools that its rules leave.
+struct GatewayPolicy {
+  std::string_view name;
+  std::string_view chooses_by;
+  std::string_view rule;  ///< one sentence
+};
+const std::vector<GatewayPolicy>& gateway_policies();
+/// The registered policy behind a name.
+std::string_view registered_policy(std::string_view gateway_policy);
+
+/// Reads the section into `routing`, whose policy is what stands outside of it. Throws ConfigError.
+void load_gateway(const YamlNode& node, const std::vector<LogicalModel>& models, const std::vector<PoolEntry>& pools,
+                  RoutingEntry& routing);
+
+RetrySpec load_retry(const YamlNode& node);
+
+}  // namespace poolcast
