@@ -50,11 +50,24 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
 Json software(const PoolEntry& pool) {
   Json json = Json::object();
   const auto* const measured = std::get_if<MeasuredCurve>(&pool.curves);
   if (measured == nullptr) return json;
   for (const auto& [key, value] : measured->content->provenance) json[key] = value;
+  return json;
+}
+
+/// What the catalog states, and beside it what the calibration does.
+Json software(const ImplementationEntry& entry, const PoolEntry& pool) {
+  Json json = Json::object();
+  for (const auto& [name, version] : entry.software) json[name] = version;
+  const Json measured = software(pool);
+  for (const auto& [key, value] : measured.items()) {
+    if (!json.contains(key)) json[key] = value;
+  }
   return json;
 }
 
@@ -74,9 +87,13 @@ Json curve(const PoolEntry& pool) {
 Json evaluation(const LogicalModel& model, const ImplementationEntry& entry, double confidence) {
   const EvaluationResult* const result = newest_result(entry.evaluations, model.suite);
   const EvaluationResult stated = result ? *result : EvaluationResult();
-  return {{"suite", model.suite},           {"threshold", or_null(model.threshold)},
-          {"score", or_null(stated.score)}, {"samples", or_null(stated.samples)},
-          {"confidence", confidence},       {"at_least", or_null(score_bound(result, confidence))}};
+  return {{"suite", model.suite},
+          {"threshold", or_null(model.threshold)},
+          {"score", or_null(stated.score)},
+          {"samples", or_null(stated.samples)},
+          {"date", text_or_null(stated.date)},
+          {"confidence", confidence},
+          {"at_least", or_null(score_bound(result, confidence))}};
 }
 
 Json binding(const LogicalModel& model, const PoolEntry& pool, double confidence) {
@@ -86,6 +103,8 @@ Json binding(const LogicalModel& model, const PoolEntry& pool, double confidence
           {"status", name(entry.status)},
           {"artifact",
            {{"name", entry.artifact.name},
+            {"digest", text_or_null(entry.artifact.digest)},
+            {"sbom", text_or_null(entry.artifact.sbom)},
             {"precision", name(entry.precision)},
             {"kv_precision", name(pool.kv_precision)}}},
           {"evaluation", evaluation(model, entry, confidence)},
@@ -97,7 +116,7 @@ Json binding(const LogicalModel& model, const PoolEntry& pool, double confidence
             {"replicas", pool.replicas},
             {"devices_per_replica", pool.layout.devices()}}},
           {"engine", {{"kind", pool.engine.kind}, {"version", pool.engine.version}}},
-          {"software", software(pool)},
+          {"software", software(entry, pool)},
           {"curve", curve(pool)},
           {"price_per_device_hour_usd", pool.price_per_device ? Json(pool.price_per_device->value) : Json()}};
 }

@@ -132,6 +132,23 @@ TEST_CASE("a changed artifact, suite, score, price or engine makes a record stal
   check("rate: 5/s", "rate: 6/s", "scenario.workload[chat/fast].synth.arrivals.rate: 5/s -> 6/s");
 }
 
+TEST_CASE("an artifact with a digest is a subject, and a driver that the catalog states makes a record stale") {
+  const std::string digest = sha256("weights");
+  const Fixture f;
+  const std::string stated =
+      replaced(evaluated(), "artifact: chat-fp8-r3",
+               "artifact: {name: chat-fp8-r3, digest: \"sha256:" + digest + "\"}, software: {driver: \"570.1\"}");
+  write_file(f.scenario, stated);
+  const Json record = f.written();
+  CHECK(record["subject"][0]["name"] == "chat-fp8-r3");
+  CHECK(record["subject"][0]["digest"]["sha256"] == digest);
+  CHECK(record["predicate"]["bindings"][0]["software"]["driver"] == "570.1");
+  const std::string other = f.folder.file("other.yaml");
+  write_file(other, replaced(stated, "570.1", "580.2"));
+  CHECK(tells(f.verified(other).stale,
+              "driver: scenario.models[chat].implementations[a].software.driver: 570.1 -> 580.2"));
+}
+
 TEST_CASE("a comment in the scenario changes its file and no key, which is told so") {
   const Fixture f;
   f.written();
@@ -162,7 +179,8 @@ TEST_CASE("a qualification that fails is recorded with what failed") {
   options.limits = {{Figure::kGoodput, 1.0}, {Figure::kE2eP99, 1e-3}};
   const Json p = qualify(options, source_catalog())["predicate"];
   CHECK(p["result"] == "failed");
-  CHECK(p["failed"] == Json({"evaluation chat/a", "limit e2e.p99"}));
+  CHECK(p["failed"] == Json({"evaluation chat/a", "objective chat/fast ttft.p99, seconds", "limit goodput",
+                             "limit e2e.p99"}));  // its gate lets no request through
   CHECK(p["rehearsal"]["limits"]["e2e.p99"] == 1e-3);
 }
 
