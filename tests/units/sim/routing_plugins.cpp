@@ -116,8 +116,8 @@ TEST_CASE(
   for (std::size_t i = 0; i < table.size(); ++i) {
     if (i > 0) CHECK(table[i - 1].type < table[i].type);
     INFO(table[i].type);
-    static const std::set<std::string_view> kNeedParameters = {"by-label", "expr-filter", "expr-scorer",
-                                                               "utilization-filter"};
+    static const std::set<std::string_view> kNeedParameters = {
+        "by-label", "expr-filter", "expr-scorer", "lua-filter", "lua-picker", "lua-scorer", "utilization-filter"};
     if (table[i].make != nullptr && kNeedParameters.count(table[i].type) == 0) {
       CHECK(make_plugin(table[i], {}, {.random = RandomStream(1, "x")}) != nullptr);
     }
