@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "scenarios/explain_text.h"
+#include "scenarios/explain_way.h"
 #include "scenarios/json_text.h"
 #include "sim/gates.h"
 
@@ -58,6 +59,9 @@ Json policy_json(const Explanation& e, const DecisionLog::PolicyChoice& choice) 
     json["running"] = c.running;
     json["kv_usage"] = number(c.kv_usage);
     json["refused"] = c.refused == Reason::kNone ? Json() : Json(name(c.refused));
+    if (!choice.pool.valid()) {
+      json["kept_out"] = c.kept_out == DecisionLog::KeptOut::kNo ? Json() : Json(name(c.kept_out));
+    }
     for (std::size_t gate = 0; gate < c.gates.size(); ++gate) {
       json["gates"][name(static_cast<Gate>(gate))] = c.gates[gate] == Reason::kNone ? "passed" : name(c.gates[gate]);
     }
@@ -67,9 +71,19 @@ Json policy_json(const Explanation& e, const DecisionLog::PolicyChoice& choice) 
   Json json = {{"at_ns", choice.at}};
   if (choice.pool.valid()) json["pool"] = e.facts.pools[choice.pool.value].name;
   if (choice.ranks_of != UINT32_MAX) json["ranks_of"] = choice.ranks_of;
+  if (choice.model.valid()) json["model"] = e.facts.models[choice.model.value];
+  if (choice.prefill) json["prefill"] = true;
   json["policy"] = choice.policy;
   json["candidates"] = candidates;
   return json;
+}
+
+Json turn_json(const Explanation& e, const DecisionLog::Turn& turn) {
+  return {{"at_ns", turn.at},
+          {"why", name(turn.why)},
+          {"model", e.facts.models[turn.model.value]},
+          {"pool", turn.pool.valid() ? Json(e.facts.pools[turn.pool.value].name) : Json()},
+          {"refused", turn.refused == Reason::kNone ? Json() : Json(name(turn.refused))}};
 }
 
 Json seen_json(const routing::Endpoints& seen, std::uint32_t replica) {
@@ -135,6 +149,7 @@ Json whole(const Explanation& e) {
   Json json = {{"scenario", e.facts.scenario}, {"scenario_digest", e.facts.scenario_digest}, {"seed", e.facts.seed}};
   json["request"] = request_json(e);
   json["gateway"] = list(e.log.gateway, [&](const auto& choice) { return policy_json(e, choice); });
+  json["way"] = list(e.log.way, [&](const auto& turn) { return turn_json(e, turn); });
   json["policies"] = list(e.log.policies, [&](const auto& choice) { return policy_json(e, choice); });
   json["pipelines"] = list(e.log.pipelines, [&](const auto& choice) { return pipeline_json(e, choice); });
   json["stages"] = list(e.log.stages, stage_json);
@@ -148,7 +163,10 @@ std::string explanation_json(const Explanation& e) { return json_text(whole(e));
 std::string difference_json(const ExplainedDifference& d) {
   Json json = {{"requests", d.requests}, {"elsewhere", d.elsewhere}, {"in_one_run_only", d.unpaired}};
   json["first"] = Json();
-  if (d.first) json["first"] = {{"base", whole(d.first->base)}, {"candidate", whole(d.first->candidate)}};
+  if (d.first) {
+    json["why"] = difference_reason(d.first->base, d.first->candidate);
+    json["first"] = {{"base", whole(d.first->base)}, {"candidate", whole(d.first->candidate)}};
+  }
   return json_text(json);
 }
 

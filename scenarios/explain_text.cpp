@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/explain_way.h"
 #include "scenarios/human.h"
 #include "scenarios/summary_text.h"
 #include "scenarios/text_table.h"
@@ -103,6 +104,10 @@ Shown shown(std::size_t size, Rank rank) {
 }
 
 std::string who_chooses(const Explanation& e, const Policy& choice) {
+  if (!choice.pool.valid() && choice.prefill) return fmt::format("\nGateway, of the prompt: {}\n", choice.policy);
+  if (!choice.pool.valid() && choice.model.valid() && choice.model != e.request.model) {
+    return fmt::format("\nGateway, as {}: {}\n", e.facts.models[choice.model.value], choice.policy);
+  }
   if (!choice.pool.valid()) return fmt::format("\nGateway: {}\n", choice.policy);
   const std::string& pool = e.facts.pools[choice.pool.value].name;
   if (choice.ranks_of == UINT32_MAX) return fmt::format("\nPool {}: {}\n", pool, choice.policy);
@@ -139,8 +144,14 @@ std::string policy_text(const Explanation& e, const Policy& choice) {
   const Shown rows = shown(choice.candidates.size(), rank);
   for (const std::size_t i : rows.rows) {
     const auto& c = choice.candidates[i];
-    std::string note = c.index == choice.chosen ? "<- chosen" : "";
+    std::string note;
     if (c.refused != Reason::kNone) note = fmt::format("no: {}", name(c.refused));
+    if (c.kept_out != DecisionLog::KeptOut::kNo) {
+      note += fmt::format("{} rule: {}", note.empty() ? "no:" : ",", name(c.kept_out));
+    }
+    if (c.index == choice.chosen) {
+      note = c.refused == Reason::kNone ? "<- chosen" : fmt::format("<- chosen, though {}", name(c.refused));
+    }
     table.row({gateway ? e.facts.pools[c.index].name : std::to_string(c.index), count(c.load), human_number(c.weight),
                count(c.waiting), count(c.running), human_share(c.kv_usage), note});
   }
@@ -245,6 +256,7 @@ std::string pipeline_text(const Explanation& e, const Pipeline& choice) {
 std::string choices_text(const Explanation& e) {
   std::string text;
   for (const Policy& choice : e.log.gateway) text += policy_text(e, choice);
+  text += way_text(e);
   for (const Policy& choice : e.log.policies) text += policy_text(e, choice);
   for (const Pipeline& choice : e.log.pipelines) text += pipeline_text(e, choice);
   return text;
@@ -329,8 +341,9 @@ std::string difference_text(const ExplainedDifference& d) {
     return r.replica.valid() ? "to " + replica_name(e.facts, r.replica) : fmt::format("nowhere ({})", name(r.reason));
   };
   text += wrapped("", fmt::format("The first: {} sent it {}, {} {}", d.first->base.facts.scenario, went(d.first->base),
-                                  d.first->candidate.facts.scenario, went(d.first->candidate))) +
-          "\n";
+                                  d.first->candidate.facts.scenario, went(d.first->candidate)));
+  const std::string why = difference_reason(d.first->base, d.first->candidate);
+  text += (why.empty() ? "" : wrapped("", "Why: " + why)) + "\n";
   for (const Explanation* e : {&d.first->base, &d.first->candidate}) {
     text += fmt::format("{}== {} ==\n{}{}{}", e == &d.first->base ? "" : "\n", e->facts.scenario, request_text(*e),
                         choices_text(*e), steps_text(*e));

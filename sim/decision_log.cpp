@@ -5,7 +5,7 @@ namespace poolcast {
 
 DecisionLog::PolicyChoice DecisionLog::policy_choice(SimTime at, PoolId pool, const std::string& policy,
                                                      const Candidates& candidates, std::uint32_t chosen) {
-  PolicyChoice choice{at, pool, policy, {}, chosen, UINT32_MAX};
+  PolicyChoice choice{at, pool, policy, {}, chosen, UINT32_MAX, ModelId(), false};
   for (const std::uint32_t i : candidates.open) {
     PolicyChoice::Candidate c;
     c.index = i;
@@ -19,6 +19,18 @@ DecisionLog::PolicyChoice DecisionLog::policy_choice(SimTime at, PoolId pool, co
     choice.candidates.push_back(c);
   }
   return choice;
+}
+
+const char* name(DecisionLog::KeptOut rule) {
+  constexpr const char* kNames[] = {"no",           "compatibility", "weight",   "quota",
+                                    "length_tiers", "cooldown",      "priority", "price"};
+  return kNames[static_cast<int>(rule)];
+}
+
+const char* name(DecisionLog::Turn::Why why) {
+  constexpr const char* kNames[] = {"policy", "session", "compatibility", "quota",
+                                    "move",   "refusal", "fallback",      "mirror"};
+  return kNames[static_cast<int>(why)];
 }
 
 }  // namespace poolcast

@@ -20,7 +20,12 @@ struct DecisionLog {
   SourceId source;        ///< the request: its source …
   std::uint64_t row = 0;  ///< … and its ordinal there
 
-  bool wants(const RequestRecord& request) const { return request.row == row && request.source == source; }
+  bool copying = false;  ///< what is decided now is about a copy of a request, which nobody asked about
+
+  bool wants(const RequestRecord& request) const { return request.row == row && request.source == source && !copying; }
+
+  /// Which rule of the gateway kept a pool that passes the gates out of a choice.
+  enum class KeptOut : std::uint8_t { kNo, kCompatibility, kWeight, kQuota, kLength, kCooldown, kPriority, kPrice };
 
   /// A choice by policy: of a pool by the gateway, of a replica within a pool, or of a rank.
   struct PolicyChoice {
@@ -33,12 +38,33 @@ struct DecisionLog {
       double weight = 1;
       std::int64_t waiting = 0, running = 0;
       double kv_usage = 0;
-      Reason refused = Reason::kNone;  ///< kNone: it could be chosen
-      std::vector<Reason> gates;       ///< of a pool: by Gate, kNone: passed
+      Reason refused = Reason::kNone;   ///< kNone: it could be chosen
+      std::vector<Reason> gates;        ///< of a pool: by Gate, kNone: passed
+      KeptOut kept_out = KeptOut::kNo;  ///< of a pool
     };
     std::vector<Candidate> candidates;
     std::uint32_t chosen = UINT32_MAX;    ///< UINT32_MAX: none
     std::uint32_t ranks_of = UINT32_MAX;  ///< of a rank: whose ranks the candidates are, within the pool
+    ModelId model;                        ///< of a pool: whose implementations the candidates are
+    bool prefill = false;                 ///< of a pool: that computes the prompt
+  };
+  /// A pool to which the gateway turned, and what came of that.
+  struct Turn {
+    enum class Why : std::uint8_t {
+      kPolicy,         ///< the policy chose it
+      kSession,        ///< its session stays there
+      kCompatibility,  ///< no other pool may serve the request
+      kQuota,          ///< a quota is used up: none was asked
+      kMove,           ///< a move sends it on
+      kRefusal,        ///< the pool that was chosen does not take it
+      kFallback,       ///< a fallback of the pool before
+      kMirror,         ///< no turn of the request: a copy of it goes there
+    };
+    SimTime at = 0;
+    Why why = Why::kPolicy;
+    ModelId model;                   ///< that serves
+    PoolId pool;                     ///< not valid: none
+    Reason refused = Reason::kNone;  ///< kNone: so far it is sent there
   };
   /// A choice of a replica by an endpoint picker's pipeline.
   struct PipelineChoice {
@@ -67,9 +93,13 @@ struct DecisionLog {
                                     std::uint32_t chosen);
 
   std::vector<PolicyChoice> gateway;
+  std::vector<Turn> way;  ///< in order; of the tries of a request that was sent again, too
   std::vector<PolicyChoice> policies;
   std::vector<PipelineChoice> pipelines;
   std::vector<Stage> stages;
 };
+
+const char* name(DecisionLog::KeptOut rule);
+const char* name(DecisionLog::Turn::Why why);
 
 }  // namespace poolcast

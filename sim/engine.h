@@ -72,6 +72,7 @@ class Engine {
   void schedule_retries();
   void copy_to_mirrors(RequestId id);
   void copy_to_mirror(RequestId id, std::uint32_t mirror);
+  void send_copy(RequestId id, std::uint32_t mirror, const Router::Choice& choice);
   bool is_copy(RequestId id) const { return id.value < mirror_of_.size() && mirror_of_[id.value] != UINT32_MAX; }
   void end_copy(RequestId id);
   void hand_out_prompt(RequestId id, const Router::Choice& choice);

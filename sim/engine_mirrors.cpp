@@ -23,7 +23,12 @@ void Engine::copy_to_mirrors(RequestId id) {
 void Engine::copy_to_mirror(RequestId id, std::uint32_t mirror) {
   ++mirrors_[mirror].sent;
   const PoolId to = spec_.routing.rules.mirrors[mirror].to;
-  const Router::Choice choice = router_.route_copy(table_.record(id), table_.content(id), to, now_);
+  if (spec_.log != nullptr) spec_.log->copying = true;
+  send_copy(id, mirror, router_.route_copy(table_.record(id), table_.content(id), to, now_));
+  if (spec_.log != nullptr) spec_.log->copying = false;
+}
+
+void Engine::send_copy(RequestId id, std::uint32_t mirror, const Router::Choice& choice) {
   if (choice.refused != Reason::kNone) {
     ++mirrors_[mirror].refused;
     return;

@@ -52,8 +52,20 @@ class Gateway {
   Reason refusal(const RequestRecord& request, PoolId pool, Via via) const { return gates_.refusal(request, pool, via); }
   const Gates& gates() const { return gates_; }
 
-  /// Writes down every gate for every implementation of the model, and the pool chosen (not valid: none).
-  void log_choice(const RequestRecord& request, PoolId chosen, SimTime now, DecisionLog& log) const;
+  /// What a choice is asked for.
+  struct Filter {
+    ModelId model;
+    Via via = Via::kGateway;
+    bool prefill = false;
+    bool ruled = false;
+    bool first_tier_closed = false;
+    SimTime now = 0;
+  };
+  /// Writes down every gate and rule for every implementation of the model, and the pool that was chosen (not valid:
+  /// none). Right after the choice.
+  void log_choice(const RequestRecord& request, const Filter& filter, PoolId chosen, DecisionLog& log) const;
+  /// How this pool came to be the choice of a request.
+  DecisionLog::Turn::Why why(const RequestRecord& request, PoolId chosen) const;
 
   void change_load(PoolId pool, std::int64_t by) { load_[pool.value] += by; }
 
@@ -62,6 +74,7 @@ class Gateway {
   /// A pool of this model, as the rules have it at this instant. One with fallbacks of its own is chosen whether or not
   /// it has room: those tell what comes then.
   Choice choose(const RequestRecord& request, ModelId model, bool first_tier_closed, SimTime now);
+  Filter ruled_filter(const RequestRecord& request, ModelId model, bool first_tier_closed, SimTime now) const;
   /// Whether a pool that may serve a request takes one now: it has room and does not rest.
   Reason closed(PoolId pool, SimTime now) const;
   Quotas::Verdict arrived(const RequestRecord& request, SimTime now) { return quotas_.arrived(request, now); }
@@ -79,15 +92,8 @@ class Gateway {
   GatewayReport report(SimTime end) const;
 
  private:
-  struct Filter {
-    ModelId model;
-    Via via = Via::kGateway;
-    bool prefill = false;
-    bool ruled = false;
-    bool first_tier_closed = false;
-    SimTime now = 0;
-  };
   Choice choose(const RequestRecord& request, std::int64_t output, const Filter& filter, Policy& policy);
+  DecisionLog::KeptOut kept_out(const RequestRecord& request, PoolId pool, const Filter& filter) const;
   void prepare_rules();
   bool in_reach(const RequestRecord& request, PoolId pool, const Filter& filter) const;
   void keep_first_tier();

@@ -48,13 +48,19 @@ void Gateway::prepare_rules() {
   longer_models_ = followed(rules_.context_fallbacks, spec_.models.size());
 }
 
-Gateway::Choice Gateway::choose(const RequestRecord& request, ModelId model, bool first_tier_closed, SimTime now) {
+Gateway::Filter Gateway::ruled_filter(const RequestRecord& request, ModelId model, bool first_tier_closed,
+                                      SimTime now) const {
   Filter filter;
   filter.model = model;
   filter.via = model == request.model ? Via::kGateway : Via::kFallback;
   filter.ruled = true;
   filter.first_tier_closed = first_tier_closed;
   filter.now = now;
+  return filter;
+}
+
+Gateway::Choice Gateway::choose(const RequestRecord& request, ModelId model, bool first_tier_closed, SimTime now) {
+  const Filter filter = ruled_filter(request, model, first_tier_closed, now);
   return choose(request, request.output_target, filter, *policies_[model.value]);
 }
 

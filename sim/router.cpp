@@ -44,7 +44,7 @@ Router::Choice Router::choose_pool(const RequestRecord& request, SimTime now) {
   const Gateway::Choice gateway = gateway_.choose(request);
   choice.pool = gateway.pool;
   choice.refused = gateway.refused;
-  if (spec_.log != nullptr && spec_.log->wants(request)) gateway_.log_choice(request, choice.pool, now, *spec_.log);
+  if (spec_.log != nullptr) log_choice(request, {.model = request.model, .now = now}, gateway);
   if (choice.refused == Reason::kNone) follow_move(request, choice);
   return choice;
 }
@@ -67,6 +67,7 @@ bool Router::choose_prefill(const RequestRecord& request, const Content& content
   const Gateway::Choice prefill = gateway_.choose_prefill(request);
   choice.prefill_pool = prefill.pool;
   choice.refused = prefill.refused;
+  if (spec_.log != nullptr) log_choice(request, {.model = request.model, .prefill = true, .now = now_}, prefill);
   if (choice.refused != Reason::kNone) return false;
   choice.prefill_replica = pools_[prefill.pool.value]->choose(request, content);
   if (!choice.prefill_replica.valid()) choice.refused = Reason::kSaturated;
@@ -79,9 +80,10 @@ void Router::follow_move(const RequestRecord& request, Choice& choice) {
   if (choice.turn.move == UINT32_MAX) return;
   const PoolId to = moves_.destination(choice.turn);
   choice.turn.not_taken = gateway_.refusal(request, to);
-  if (!choice.turn.chosen || choice.turn.not_taken != Reason::kNone) return;
-  choice.turn.not_taken = gateway_.closed(to, now_);
+  if (!choice.turn.chosen) return;
+  if (choice.turn.not_taken == Reason::kNone) choice.turn.not_taken = gateway_.closed(to, now_);
   if (choice.turn.not_taken == Reason::kNone) choice.pool = to;
+  log_turn(request, DecisionLog::Turn::Why::kMove, request.model, to, choice.turn.not_taken);
 }
 
 bool Router::stopped(PoolId pool) const {

@@ -86,6 +86,14 @@ class Router : private PoolHealth {
     EngineSignals truth_;
   };
 
+  /// Null: nobody wants to know about this request.
+  DecisionLog* log_of(const RequestRecord& request) const;
+  void log_choice(const RequestRecord& request, const Gateway::Filter& filter, const Gateway::Choice& choice) const;
+  void log_turn(const RequestRecord& request, DecisionLog::Turn::Why why, ModelId model, PoolId pool,
+                Reason refused) const;
+
+  void log_copy(const RequestRecord& request, const Choice& choice) const;
+
   bool choose_prefill(const RequestRecord& request, const Content& content, Choice& choice);
   struct Asked {
     const RequestRecord& request;

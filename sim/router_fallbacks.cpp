@@ -7,10 +7,7 @@ namespace poolcast {
 Router::Choice Router::route_by_rules(const RequestRecord& request, const Content& content, ModelId model,
                                       PoolId failed, SimTime now) {
   look(now);
-  const Choice choice = find_way({request, content}, model, failed);
-  const PoolId chosen = choice.refused == Reason::kNone ? choice.pool : PoolId();
-  if (spec_.log != nullptr && spec_.log->wants(request)) gateway_.log_choice(request, chosen, now, *spec_.log);
-  return choice;
+  return find_way({request, content}, model, failed);
 }
 
 Router::Choice Router::find_way(const Asked& asked, ModelId model, PoolId failed) {
@@ -19,12 +16,14 @@ Router::Choice Router::find_way(const Asked& asked, ModelId model, PoolId failed
   Choice choice;
   if (failed.valid()) {
     choice.refused = request.reason;
+    log_turn(request, DecisionLog::Turn::Why::kRefusal, gateway_.model_of(failed), failed, request.reason);
     if (try_fallbacks(asked, failed, choice)) return choice;
     model = gateway_.model_of(failed);
   } else {
     const Quotas::Verdict quota = gateway_.arrived(request, now_);
     const bool to_fallback = quota.beyond && quota.what == QuotaSpec::Beyond::kFallback;
     choice.refused = Reason::kQuota;
+    if (quota.beyond) log_turn(request, DecisionLog::Turn::Why::kQuota, model, PoolId(), choice.refused);
     if (quota.beyond && quota.what == QuotaSpec::Beyond::kReject) return choice;
     if (!to_fallback && try_model(asked, model, quota.beyond, choice)) {
       if (model != request.model) gateway_.fell_back(Kind::kContextWindow, request.model.value, choice.pool);
@@ -48,18 +47,25 @@ bool Router::try_model(const Asked& asked, ModelId model, bool first_tier_closed
   const Gateway::Choice chosen = gateway_.choose(asked.request, model, first_tier_closed, now_);
   choice.pool = chosen.pool;
   choice.refused = chosen.refused;
+  if (spec_.log != nullptr) {
+    log_choice(asked.request, gateway_.ruled_filter(asked.request, model, first_tier_closed, now_), chosen);
+  }
   if (chosen.refused != Reason::kNone) return false;
   if (model == asked.request.model) follow_move(asked.request, choice);
   const PoolId first = choice.pool;
-  return try_pool(asked, first, choice) || try_fallbacks(asked, first, choice);
+  if (try_pool(asked, first, choice)) return true;
+  log_turn(asked.request, DecisionLog::Turn::Why::kRefusal, model, first, choice.refused);
+  return try_fallbacks(asked, first, choice);
 }
 
 bool Router::try_fallbacks(const Asked& asked, PoolId after, Choice& choice) {
   for (const PoolId next : gateway_.pools_after(after)) {
     Choice other;
     other.turn = choice.turn;
-    if (gateway_.refusal(asked.request, next, Via::kFallback) != Reason::kNone) continue;
-    if (!try_pool(asked, next, other)) continue;
+    other.refused = gateway_.refusal(asked.request, next, Via::kFallback);
+    const bool taken = other.refused == Reason::kNone && try_pool(asked, next, other);
+    log_turn(asked.request, DecisionLog::Turn::Why::kFallback, gateway_.model_of(next), next, other.refused);
+    if (!taken) continue;
     choice = other;
     gateway_.fell_back(FallbackReport::Kind::kPool, after.value, next);
     return true;
@@ -86,6 +92,7 @@ Router::Choice Router::route_copy(const RequestRecord& request, const Content& c
   choice.refused = gateway_.refusal(request, pool, Via::kMirror);
   if (choice.refused == Reason::kNone && !has_room(pool)) choice.refused = Reason::kQueueFull;
   if (choice.refused == Reason::kNone) choose_replica(request, content, now, choice);
+  if (spec_.log != nullptr) log_copy(request, choice);
   return choice;
 }
 

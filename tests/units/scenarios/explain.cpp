@@ -144,3 +144,80 @@ TEST_CASE("the gateway's choice is told with every gate of every implementation"
   CHECK(choice.candidates[2].gates[static_cast<std::size_t>(Gate::kArtifact)] == Reason::kBatchOnly);
   CHECK_THAT(explanation_text(e), Catch::Contains("no: batch_only") && Catch::Contains("economics"));
 }
+
+namespace {
+
+using Why = DecisionLog::Turn::Why;
+
+/// Where the turns of the gateway end; not valid: nowhere.
+PoolId end_of_way(const Explanation& e) {
+  PoolId pool;
+  for (const DecisionLog::Turn& turn : e.log.way) {
+    if (turn.why == Why::kMirror || (turn.why == Why::kMove && turn.refused != Reason::kNone)) continue;
+    pool = turn.refused == Reason::kNone ? turn.pool : PoolId();
+  }
+  return pool;
+}
+
+bool has(const Explanation& e, Why why) {
+  return std::any_of(e.log.way.begin(), e.log.way.end(), [&](const auto& turn) { return turn.why == why; });
+}
+
+}  // namespace
+
+TEST_CASE("the way of a request by the gateway's rules ends where it was served") {
+  std::vector<bool> seen(8, false);
+  for (std::uint64_t row = 203; row < 320; row += 6) {
+    ExplainOptions options = example("gateway_rules.yaml", row);
+    options.source = row % 12 == 11 ? 1 : 0;
+    const Explanation e = explain(options);
+    CAPTURE(options.source, options.row);
+    if (e.request.outcome == Outcome::kCompleted) CHECK(end_of_way(e) == e.request.pool);
+    for (const auto& turn : e.log.way) seen[static_cast<std::size_t>(turn.why)] = true;
+    for (const auto& stage : e.log.stages) CHECK(stage.replica == e.request.replica);  // not those of a copy
+  }
+  ExplainOptions to_other_model = example("gateway_rules.yaml", 247);
+  to_other_model.source = 1;
+  const Explanation e = explain(to_other_model);
+  CHECK(e.log.way.back().model != e.request.model);
+  CHECK(end_of_way(e) == e.request.pool);
+  CHECK_THAT(explanation_text(e), Catch::Contains("as chat-long: the policy chooses long"));
+  CHECK(seen[static_cast<std::size_t>(Why::kSession)]);
+  CHECK(seen[static_cast<std::size_t>(Why::kFallback)]);
+}
+
+TEST_CASE(
+    "explain tells that a move sent a request on, which pool computed its prompt, and which rule kept a pool out") {
+  const Explanation moved = explain(example("move.yaml", 1381));
+  REQUIRE(has(moved, Why::kMove));
+  CHECK(end_of_way(moved) == moved.request.pool);
+  CHECK_THAT(explanation_text(moved), Catch::Contains("a move sends it on to mi300"));
+
+  const Explanation apart = explain(example("disaggregated.yaml", 5));
+  REQUIRE(apart.log.gateway.size() == 2);
+  CHECK(!apart.log.gateway[0].prefill);
+  CHECK(apart.log.gateway[0].candidates.size() == 1);
+  CHECK(apart.log.gateway[1].prefill);
+  CHECK(apart.log.gateway[1].candidates[0].gates.size() == static_cast<std::size_t>(kGates));
+
+  const Explanation tier = explain(
+      example("quickstart.yaml", 9, {"routing={gateway: {policy: priority-failover, priorities: {google: 1}}}"}));
+  REQUIRE(tier.log.gateway.size() == 1);
+  CHECK(tier.log.gateway[0].candidates[0].kept_out == DecisionLog::KeptOut::kNo);
+  CHECK(tier.log.gateway[0].candidates[1].kept_out == DecisionLog::KeptOut::kPriority);
+  CHECK_THAT(explanation_text(tier), Catch::Contains("no: rule: priority"));
+}
+
+TEST_CASE("the difference of two policies is told in a line") {
+  const std::vector<std::string> few = {"workload.synth.requests=300"};
+  auto other = few;
+  const auto why = [&](const std::string& setting) {
+    other.push_back(setting);
+    const auto d = explain_difference(example("llmd_routing.yaml", 0, few), example("llmd_routing.yaml", 0, other));
+    other.pop_back();
+    return difference_text(d);
+  };
+  CHECK_THAT(why("routing.pool={policy: round-robin}"),
+             Catch::Contains("Why: the replica is chosen by an endpoint picker, then by round-robin"));
+  CHECK_THAT(why("routing.pool={policy: least-kv-cache}"), Catch::Contains("(weighted) puts replica"));
+}
