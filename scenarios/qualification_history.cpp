@@ -23,6 +23,16 @@ struct Record {
   const Json& predicate() const { return statement.at("predicate"); }
 };
 
+/// Others would be waited for (a pipe), or never end (a device).
+Json read_plain_file(const std::string& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (!error && fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status)) {
+    throw FileError(Location{file}, "", "is no plain file");
+  }
+  return read_record(file);
+}
+
 std::vector<std::string> record_files(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> files;
@@ -86,7 +96,7 @@ History read_history(const std::string& folder, const std::string& scenario, con
   std::vector<Record> records;
   for (const std::string& file : record_files(folder)) {
     try {
-      records.push_back({file, read_record(file)});
+      records.push_back({file, read_plain_file(file)});
     } catch (const ConfigError& error) {
       history.broken.push_back({fs::path(file).filename().string(), error.what()});
     }

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "scenarios/atomic_file.h"
 #include "scenarios/digest.h"
@@ -28,14 +29,21 @@ std::string digest_without_itself(Json statement) {
   throw ConfigError(Location{path}, "", message);
 }
 
+/// A key that stands twice would let two readers of one sealed record see different things.
 Json parse(const std::string& path, const std::string& text) {
   constexpr int kDeepest = 64;
-  const auto shallow = [&](int depth, Json::parse_event_t, Json&) {
+  std::vector<std::set<std::string>> keys;  // of the objects that are open
+  const auto plain_json = [&](int depth, Json::parse_event_t event, Json& parsed) {
     if (depth > kDeepest) fail(path, "is nested too deeply to be a record");
+    if (event == Json::parse_event_t::object_start) keys.emplace_back();
+    if (event == Json::parse_event_t::object_end) keys.pop_back();
+    if (event == Json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second) {
+      fail(path, fmt::format("the key {} stands twice in one object", quote(parsed.get<std::string>())));
+    }
     return true;
   };
   try {
-    return Json::parse(text, shallow);
+    return Json::parse(text, plain_json);
   } catch (const Json::exception&) {
     const std::size_t end = text.find_last_not_of(" \n\r\t");
     const bool cut = end == std::string::npos || text[end] != '}';

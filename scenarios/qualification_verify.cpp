@@ -57,8 +57,11 @@ QualifyOptions options_of(const std::string& path, const Json& predicate, const 
   options.date = predicate.at("date");
   const Json& terms = predicate.at("rehearsal");
   constexpr std::uint64_t kMost = 100'000;
-  options.replications =
-      static_cast<std::int64_t>(std::clamp(terms.at("replications").get<std::uint64_t>(), std::uint64_t{1}, kMost));
+  const auto replications = terms.at("replications").get<std::uint64_t>();
+  if (replications < 1 || replications > kMost) {
+    throw ConfigError(Location{path}, "predicate.rehearsal.replications", fmt::format("must be from 1 to {}", kMost));
+  }
+  options.replications = static_cast<std::int64_t>(replications);
   options.confidence = terms.at("confidence");
   if (!(options.confidence >= 0.5 && options.confidence < 1)) {
     throw ConfigError(Location{path}, "predicate.rehearsal.confidence", "must be from 50 % to below 100 %");

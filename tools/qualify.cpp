@@ -47,11 +47,10 @@ void check_date(const std::string& date) {
   for (std::size_t i = 0; fits && i < kShape.size(); ++i) {
     fits = kShape[i] == 'd' ? date[i] >= '0' && date[i] <= '9' : date[i] == '-';
   }
-  const auto within = [&](std::size_t at, int most) {
-    const int value = std::stoi(date.substr(at, 2));
-    return value >= 1 && value <= most;
-  };
-  if (!fits || !within(5, 12) || !within(8, 31)) {
+  const auto part = [&](std::size_t at, std::size_t size) { return std::stoi(date.substr(at, size)); };
+  if (!fits || !std::chrono::year_month_day(std::chrono::year(part(0, 4)), std::chrono::month(unsigned(part(5, 2))),
+                                            std::chrono::day(unsigned(part(8, 2))))
+                    .ok()) {
     throw ConfigError(fmt::format("--date: expected YYYY-MM-DD, got {}", quote(date)));
   }
 }

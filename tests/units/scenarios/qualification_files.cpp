@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -126,6 +127,8 @@ TEST_CASE("what is no whole record of a known schema is bad input that says what
   CHECK(fault("") == "is no JSON, or was cut short");
   CHECK(fault("{}") == "is no in-toto statement: its _type is not https://in-toto.io/Statement/v1");
   CHECK(fault(std::string(100'000, '[')) == "is nested too deeply to be a record");
+  CHECK(fault(replaced(text, "\"date\":", "\"date\": \"2020-01-01\", \"date\":")) ==
+        "the key \"date\" stands twice in one object");
   Json other = sound;
   other["predicateType"] = "https://slsa.dev/provenance/v1";
   CHECK_THAT(fault(json_text(other)), Catch::Contains("and this one is \"https://slsa.dev/provenance/v1\""));
@@ -141,6 +144,21 @@ TEST_CASE("what is no whole record of a known schema is bad input that says what
   other["predicate"]["inputs"][0] = "s.yaml";
   write_file(bad, json_text(other));
   CHECK_THROWS_WITH(verify_record(bad, {"", true, 0, {}}, source_catalog()), Catch::Contains("is no whole record"));
+}
+
+TEST_CASE("a rehearsal of endless length is refused, and history does not wait for a pipe") {
+  const Fixture f;
+  Json record = f.record();
+  record["predicate"]["rehearsal"]["replications"] = 1'000'000'000'000;
+  seal(record);
+  write_file(f.path, json_text(record));
+  CHECK_THROWS_WITH(verify_record(f.path, {"", true, 0, {}}, source_catalog()),
+                    Catch::Contains("predicate.rehearsal.replications: must be from 1 to 100000"));
+  const TemporaryFolder folder;
+  REQUIRE(::mkfifo(folder.file("pipe.json").c_str(), 0600) == 0);
+  const History history = read_history(folder.path().string(), "", source_catalog());
+  REQUIRE(history.broken.size() == 1);
+  CHECK_THAT(history.broken[0].why, Catch::Contains("is no plain file"));
 }
 
 TEST_CASE("history goes by date, says what changed since the record before, and lists broken ones apart") {
