@@ -70,7 +70,9 @@ double read_age_ms(const YamlNode& node) {
 void read_endpoint(const YamlNode& node, std::size_t i, PolicyCase& c) {
   routing::Endpoints& e = c.endpoints;
   MappingReader reader(node);
-  c.names[i] = reader.required("name").text();
+  const YamlNode name = reader.required("name");
+  c.names[i] = name.text();
+  if (c.names[i] == "none") name.fail("is the word for no endpoint");
   e.waiting[i] = count_of(reader, "waiting");
   e.running[i] = count_of(reader, "running");
   e.kv_usage[i] = number_of(reader, "kv_usage", 0, 1);
@@ -231,7 +233,14 @@ PolicyUnderTest load_policy_under_test(const std::string& name) {
     names.push_back(alias.name);
   }
   std::error_code ignored;
-  if (name.find_first_of("/.") == std::string::npos && !std::filesystem::exists(name, ignored)) {
+  const bool file = std::filesystem::exists(name, ignored);
+  for (const routing::MissingPolicy& missing : routing::missing_policies()) {
+    if (missing.name == name && !file) throw ConfigError(fmt::format("{} is not modelled: {}", name, missing.why));
+  }
+  if (name.find(':') != std::string::npos && !file) {
+    return {name, std::make_shared<routing::PipelineSpec>(load_weighted_policy(parse_yaml("POLICY", name, true)))};
+  }
+  if (name.find_first_of("/.") == std::string::npos && !file) {
     throw ConfigError(fmt::format("{} is neither a policy nor a file{}", quote(name), suggestion(name, names)));
   }
   std::vector<std::string> notes;

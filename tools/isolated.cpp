@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,11 +26,12 @@ bool limit(int resource, std::int64_t value, std::int64_t hard) {
   return ::setrlimit(static_cast<__rlimit_resource_t>(resource), &bounds) == 0;
 }
 
-/// In the child, between fork and exec: system calls only.
-[[noreturn]] void become(char* const* words, const IsolationLimits& limits) {
+/// In the child, between fork and exec: system calls only. It ends with its parent.
+[[noreturn]] void become(char* const* words, const IsolationLimits& limits, pid_t parent) {
   char locale[] = "LC_ALL=C";
   char* environment[] = {locale, nullptr};
   const int nothing = ::open("/dev/null", O_RDONLY);
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) ::_exit(kCouldNotStart);
   bool ready = nothing >= 0 && ::dup2(nothing, STDIN_FILENO) == STDIN_FILENO;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGXCPU}) ::signal(signal, SIG_DFL);
   ::alarm(static_cast<unsigned>(10 * limits.cpu_seconds));
@@ -59,8 +61,8 @@ IsolatedEnd run_isolated(const std::vector<std::string>& arguments, const Isolat
   std::vector<char*> words;
   for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) become(words.data(), limits);
+  const pid_t parent = ::getpid(), child = ::fork();
+  if (child == 0) become(words.data(), limits, parent);
   if (child < 0) throw ConfigError(fmt::format("poolcast: cannot start a process: {}", std::strerror(errno)));
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {

@@ -52,6 +52,8 @@ void test_inside(const Arguments& a, int& status) {
 
 void test_isolated(const Arguments& a, int& status) {
   const YamlNode memory = parse_yaml("--memory", a.memory, true);
+  constexpr double kLeast = 64 << 20;  // below that the program itself does not start
+  if (read_bytes(memory).value < kLeast) memory.fail("must be at least 64 MiB");
   const IsolationLimits limits{a.cpu_seconds, static_cast<std::int64_t>(read_bytes(memory).value)};
   const IsolatedEnd end =
       run_isolated({"poolcast", "policy", "test", "--inside", "--memory", a.memory, "--", a.policy, a.cases}, limits);

@@ -47,8 +47,9 @@ std::string scaled(const Strategy& s) {
 PipelineSpec weighted_policy(std::string_view text) {
   PipelineSpec spec;
   spec.refs.emplace();
-  while (!text.empty()) {
+  for (bool more = true; more;) {
     const std::string_view part = text.substr(0, text.find(','));
+    more = part.size() < text.size();
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     const std::size_t colon = part.find(':');
     const Strategy& strategy = strategy_named(part.substr(0, colon));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `policy test` as a program: its exit statuses, and policies that do harm, in a process of their own.
+#include <sys/prctl.h>
+
 #include <catch2/catch.hpp>
 
 #include "sim/routing/lua_plugins.h"
@@ -64,4 +66,31 @@ TEST_CASE("a policy that hangs, and one that eats memory, are killed, told, and 
             {"--isolate", "--memory", "512 MiB", "--cpu-seconds", "60"});
   CHECK(hungry.status == 1);
   CHECK_THAT(hungry.out, Catch::Contains("FAILED"));
+}
+
+TEST_CASE("memory in which the program itself does not start is bad input") {
+  const Ran tiny =
+      tried("apiVersion: llm-d.ai/v1alpha1\nkind: EndpointPickerConfig\n", {"--isolate", "--memory", "1 MB"});
+  CHECK(tiny.status == 2);
+  CHECK_THAT(tiny.err, Catch::Contains("--memory: must be at least 64 MiB"));
+}
+
+TEST_CASE("a policy in its own process ends with the one that started it") {
+  if (!routing::lua_built_in() || kSanitized) return;
+  const TemporaryFolder folder;
+  write_file(folder.file("epp.yaml"),
+             scripted("instruction_budget: 1e9, script: 'function score() while true do end end'"));
+  write_file(folder.file("cases.yaml"), kCase);
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);  // orphans are ours to wait for
+  Process parent({program_path(), "policy", "test", "--isolate", "--cpu-seconds", "5", folder.file("epp.yaml"),
+                  folder.file("cases.yaml")});
+  const std::string of_parent = std::to_string(parent.id());
+  std::string child;
+  while (child.empty()) child = read_file("/proc/" + of_parent + "/task/" + of_parent + "/children");
+  ::kill(parent.id(), SIGKILL);
+  parent.wait();
+  int status = 0;
+  REQUIRE(::waitpid(std::stoi(child), &status, 0) > 0);
+  const bool ended = WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 127;
+  CHECK(ended);  // and not by its limit, SIGXCPU
 }
