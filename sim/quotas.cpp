@@ -14,6 +14,16 @@ void Quotas::advance(State& state, SimTime now) {
   state.used = 0;
 }
 
+namespace {
+
+/// To be turned away is stricter than to go to another model, and that than to go to another tier.
+bool stricter(QuotaSpec::Beyond a, QuotaSpec::Beyond b) {
+  using Beyond = QuotaSpec::Beyond;
+  return b != Beyond::kReject && a != b && a != Beyond::kNextTier;
+}
+
+}  // namespace
+
 Quotas::Verdict Quotas::arrived(const RequestRecord& request, SimTime now) {
   Verdict verdict;
   for (State& state : states_) {
@@ -21,7 +31,8 @@ Quotas::Verdict Quotas::arrived(const RequestRecord& request, SimTime now) {
     advance(state, now);
     const bool beyond = state.used >= state.spec.limit;
     ++(beyond ? state.report.beyond : state.report.passed);
-    if (beyond && !state.spec.shadow && !verdict.beyond) verdict = {true, state.spec.beyond};
+    if (!beyond || state.spec.shadow) continue;
+    if (!verdict.beyond || stricter(state.spec.beyond, verdict.what)) verdict = {true, state.spec.beyond};
   }
   if (verdict.beyond && verdict.what == QuotaSpec::Beyond::kReject) return verdict;
   for (State& state : states_) {

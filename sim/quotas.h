@@ -17,7 +17,7 @@ class Quotas {
 
   bool any() const { return !states_.empty(); }
 
-  /// What becomes of a request, by the first quota that it is beyond of.
+  /// What becomes of a request, by the strictest of the quotas that it is beyond of.
   struct Verdict {
     bool beyond = false;
     QuotaSpec::Beyond what = QuotaSpec::Beyond::kReject;

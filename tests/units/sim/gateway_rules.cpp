@@ -266,6 +266,27 @@ TEST_CASE("requests beyond a quota go to the next tier, or to another model") {
   CHECK(run(std::move(models)).pools() == "abb");
 }
 
+TEST_CASE("of several quotas that are used up the strictest holds, in whatever order they stand") {
+  QuotaSpec tier, model, limit;
+  tier.limit = 1;
+  model.limit = 2;
+  limit.limit = 3;
+  tier.beyond = QuotaSpec::Beyond::kNextTier;
+  model.beyond = QuotaSpec::Beyond::kFallback;
+  for (QuotaSpec* quota : {&tier, &model, &limit}) quota->per = 10 * kSecond;
+  const std::vector<std::vector<QuotaSpec>> orders = {{tier, model, limit}, {limit, model, tier}, {model, tier, limit}};
+  for (const std::vector<QuotaSpec>& quotas : orders) {
+    SimulationSpec spec = pools(3);
+    for (PoolSpec& pool : spec.pools) pool.max_pending_requests = 100;
+    give_last_pool_a_model(spec);
+    spec.routing.rules.priority = {0, 1, 0};
+    spec.routing.rules.model_fallbacks = {{ModelId(1u)}, {}};
+    spec.routing.rules.quotas = quotas;
+    add_seconds(spec, {0, 0.1, 0.2, 0.3, 0.4});
+    CHECK(run(std::move(spec)).pools() == "abc--");
+  }
+}
+
 TEST_CASE("prompts go to the pools of the first tier that their length falls in") {
   SimulationSpec spec = pools(3);
   for (PoolSpec& pool : spec.pools) pool.max_pending_requests = 100;
