@@ -14,13 +14,17 @@ namespace {
 std::optional<Dollars> incumbent_cost(const Scenario& scenario, std::size_t m, const SimulationSpec& spec) {
   const LogicalModel& model = scenario.models[m];
   const CostRule& rule = *model.contract.cost;
-  for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
-    const PoolEntry& pool = scenario.pools[p];
-    if (pool.model != m || pool.role == PoolRole::kPrefill) continue;
-    const auto status = model.implementations[pool.implementation].status;
-    const bool is_incumbent =
-        rule.incumbent.empty() ? status == ImplementationStatus::kProduction : rule.incumbent == pool.name;
-    if (is_incumbent) return assumed_cost(rule, pool, spec.pools[p]);
+  const auto serves = [&](const PoolEntry& pool, std::size_t implementation) {
+    return pool.model == m && pool.implementation == implementation && pool.role != PoolRole::kPrefill;
+  };
+  for (std::size_t i = 0; i < model.implementations.size(); ++i) {
+    for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
+      if (!serves(scenario.pools[p], i)) continue;
+      const bool is_incumbent = rule.incumbent.empty()
+                                    ? model.implementations[i].status == ImplementationStatus::kProduction
+                                    : rule.incumbent == scenario.pools[p].name;
+      if (is_incumbent) return assumed_cost(rule, scenario.pools[p], spec.pools[p]);
+    }
   }
   return std::nullopt;
 }

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenarios/contract.h"
 
+#include <algorithm>
+
 #include "sim/evaluation.h"
 
 namespace poolcast {
 
-const std::vector<ErrorCategory>& default_error_categories() {
-  static const std::vector<ErrorCategory> kCategories = {
-      {"too_long",
-       {Reason::kContextLimit, Reason::kInputLimit, Reason::kOutputLimit, Reason::kShape, Reason::kKvCapacity,
-        Reason::kTokenBudget},
-       false},
-      {"overloaded", {Reason::kQueueFull, Reason::kSaturated, Reason::kQueueTimeout, Reason::kReplicasStalled}, true},
-      {"failed", {Reason::kStalled}, true},
-      {"given_up", {Reason::kTimeout, Reason::kPatience}, false},
+const ErrorCategory* ServiceContract::barring_retry(Reason reason) const {
+  const auto bars = [&](const ErrorCategory& category) {
+    const auto& reasons = category.reasons;
+    return !category.retry && std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
   };
-  return kCategories;
+  const auto found = std::find_if(errors.begin(), errors.end(), bars);
+  return found == errors.end() ? nullptr : &*found;
 }
 
 const std::vector<std::string_view>& metadata_names() {

@@ -63,14 +63,14 @@ struct ServiceContract {
   std::optional<bool> streaming;  ///< nothing: it promises neither
   std::optional<bool> cancellation;
   std::vector<DataHandling> data_handling;
-  std::vector<ErrorCategory> errors;  ///< empty: the defaults of `default_error_categories`
+  std::vector<ErrorCategory> errors;  ///< a reason in none of them may be tried again
   std::vector<std::string> metadata;  ///< what an answer tells of who served it
   std::optional<CostRule> cost;
   std::string compatibility_pool;  ///< empty: none
-};
 
-/// The categories of a contract that states none.
-const std::vector<ErrorCategory>& default_error_categories();
+  /// The stated category by which a request that failed for this reason is not sent again; null: none.
+  const ErrorCategory* barring_retry(Reason reason) const;
+};
 
 /// What `metadata` may name: pool, artifact, version, status, accelerator, region.
 const std::vector<std::string_view>& metadata_names();

@@ -99,12 +99,42 @@ std::vector<ErrorCategory> load_errors(const YamlNode& node) {
       taken[reason] = true;
       category.reasons.push_back(static_cast<Reason>(reason));
     }
+    if (category.reasons.empty()) entry.fail("needs at least one reason");
     if (const auto retry = reader.optional("retry")) category.retry = retry->boolean();
     reader.finish();
     categories.push_back(std::move(category));
   }
   if (categories.empty()) node.fail("needs at least one category");
   return categories;
+}
+
+bool names_reasons(const YamlNode& classes, const std::string& cls) {
+  const YamlNode at = deepest(classes, {cls, "retry", "reasons"});
+  return at.is_list() || at.is_scalar();
+}
+
+/// What the contract says may not be tried again is not: the default reasons leave it out, and stated ones must.
+void keep_promised_retries(const YamlNode& classes, LogicalModel& model) {
+  for (ClassEntry& cls : model.classes) {
+    if (cls.retry.max == 0) continue;
+    ReasonSet kept;
+    for (int i = 1; i < kReasons; ++i) {
+      const auto reason = static_cast<Reason>(i);
+      if (!cls.retry.reasons.has(reason)) continue;
+      const ErrorCategory* const bar = model.contract.barring_retry(reason);
+      if (bar == nullptr) {
+        kept.add(reason);
+      } else if (names_reasons(classes, cls.name)) {
+        deepest(classes, {cls.name, "retry", "reasons"})
+            .fail(fmt::format("{} is in the category {} of the contract, which lets nobody try again", name(reason),
+                              quote(bar->name)));
+      }
+    }
+    if (kept == ReasonSet()) {
+      deepest(classes, {cls.name, "retry"}).fail("the contract lets nobody try again, whatever the reason");
+    }
+    cls.retry.reasons = kept;
+  }
 }
 
 std::vector<std::string> load_metadata(const YamlNode& node) {
@@ -195,6 +225,7 @@ void load_contract(const YamlNode& node, LogicalModel& model) {
     check_data_handling(*classes, model);
   }
   if (const auto errors = reader.optional("errors")) contract.errors = load_errors(*errors);
+  if (classes) keep_promised_retries(*classes, model);
   if (const auto metadata = reader.optional("metadata")) contract.metadata = load_metadata(*metadata);
   if (const auto cost = reader.optional("cost")) contract.cost = load_cost(*cost);
   if (const auto pool = reader.optional("compatibility_pool")) contract.compatibility_pool = pool->text();

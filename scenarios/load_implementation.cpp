@@ -21,6 +21,11 @@ Precision load_precision(const YamlNode& node) {
   return kPrecisions[node.choice(names)];
 }
 
+int days_in(int year, int month) {
+  if (month == 2) return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28;
+  return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
+}
+
 /// `2026-08-31`, so that text order is order in time.
 std::string load_date(const YamlNode& node) {
   const std::string& text = node.text();
@@ -32,9 +37,9 @@ std::string load_date(const YamlNode& node) {
     }
     return value;
   };
-  const int month = number(5, 2), day = number(8, 2);
-  const bool shaped = text.size() == 10 && text[4] == '-' && text[7] == '-' && number(0, 4) >= 0;
-  if (!shaped || month < 1 || month > 12 || day < 1 || day > 31) {
+  const int year = number(0, 4), month = number(5, 2), day = number(8, 2);
+  const bool shaped = text.size() == 10 && text[4] == '-' && text[7] == '-' && year >= 0;
+  if (!shaped || month < 1 || month > 12 || day < 1 || day > days_in(year, month)) {
     node.fail("expected a date such as 2026-08-31, got " + quote(text));
   }
   return text;

@@ -7,6 +7,7 @@
 using poolcast::testing::changed;
 using poolcast::testing::fault;
 using poolcast::testing::fault_of;
+using poolcast::testing::loaded;
 
 namespace {
 
@@ -55,6 +56,15 @@ TEST_CASE("a date that is none is an error") {
       R"(s.yaml:21:50: models[0].implementations[1].evaluation[0].date: expected a date such as 2026-08-31, got "2026-13-01"
       - {pool: b, evaluation: {score: 0.9, date: 2026-13-01}}
                                                  ^)");
+}
+
+TEST_CASE("a day that its month does not have is an error") {
+  for (const char* date : {"2026-02-29", "2100-02-29", "2026-04-31"}) {
+    INFO(date);
+    CHECK(of_implementation("evaluation: {score: 0.9, date: " + std::string(date) + "}").find("expected a date") !=
+          std::string::npos);
+  }
+  CHECK_NOTHROW(loaded(changed("{pool: b}", "{pool: b, evaluation: {score: 0.9, date: 2024-02-29}}")));
 }
 
 TEST_CASE("a history that goes back is an error") {
@@ -158,4 +168,30 @@ TEST_CASE("a confidence below one half is an error") {
         R"(s.yaml:19:56: models[0].evaluation.confidence: must be from 50 % to below 100 %, got "40 %"
     evaluation: {suite: s, threshold: 0.9, confidence: 40 %}
                                                        ^)");
+}
+
+TEST_CASE("a category of errors without a reason is an error") {
+  CHECK(of_contract("errors: {busy: {reasons: [], retry: true}}") ==
+        R"(s.yaml:15:22: models[0].contract.errors.busy: needs at least one reason
+      errors: {busy: {reasons: [], retry: true}}
+                     ^)");
+}
+
+TEST_CASE("a retry for a reason that the contract lets nobody try again is an error") {
+  const auto fault_of_retry = [](const std::string& reasons, const std::string& retry) {
+    std::string text = changed("slow: {}", "slow: {retry: " + retry + "}");
+    const std::string at = "      limits: {context: 8192}\n";
+    return fault_of(text.insert(text.find(at), "      errors: {busy: {reasons: " + reasons + "}}\n"));
+  };
+  CHECK(
+      fault_of_retry("[queue_full, saturated]", "{max: 2, reasons: [timeout, saturated]}") ==
+      R"(s.yaml:19:41: models[0].contract.classes.slow.retry.reasons: saturated is in the category "busy" of the contract, which lets nobody try again
+        slow: {retry: {max: 2, reasons: [timeout, saturated]}}
+                                        ^)");
+  CHECK(fault_of_retry(
+            "[queue_full, queue_timeout, saturated, stalled, timeout, cooling_down, flow_queue_full, flow_expired]",
+            "{max: 2}") ==
+        R"(s.yaml:19:23: models[0].contract.classes.slow.retry: the contract lets nobody try again, whatever the reason
+        slow: {retry: {max: 2}}
+                      ^)");
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // From contract and catalog to what the gates judge, and what a run says of it.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include "scenarios/build.h"
 #include "scenarios/build_gates.h"
+#include "scenarios/resolve.h"
 #include "scenarios/summary_json.h"
 #include "scenarios/summary_text.h"
 #include "sim/gates.h"
@@ -105,6 +108,34 @@ TEST_CASE("cost is judged against a limit and against the incumbent") {
   CHECK(cost_of("{margin: 100 %}") == Reason::kCostMargin);  // twice the price, bf16, and a slower chip
   CHECK(cost_of("{margin: 0 %, incumbent: b}") == Reason::kNone);
   CHECK(cost_of("{margin: 10 %, incumbent: a}", "none") == Reason::kPriceUnknown);
+}
+
+TEST_CASE("the incumbent is by default the first implementation in production, in the order of the model") {
+  const auto reasons_of = [](const std::string& implementations) {
+    std::string text = changed("      - {pool: a, precision: fp8}\n      - {pool: b}\n", implementations);
+    text.replace(text.find("    contract:\n"), 14, "    contract:\n      cost: {margin: 0 %}\n");
+    text.replace(text.find("price: none"), 11, "price: {reserved: $0.01/h}");
+    std::vector<Reason> reasons;
+    for (const ImplementationSpec& i : built(text).models[0].implementations) reasons.push_back(i.economics);
+    return reasons;
+  };
+  const std::vector<Reason> dear_first = reasons_of("      - {pool: a, precision: fp8}\n      - {pool: b}\n");
+  CHECK(std::count(dear_first.begin(), dear_first.end(), Reason::kCostMargin) == 0);
+  const std::vector<Reason> cheap_first = reasons_of("      - {pool: b}\n      - {pool: a, precision: fp8}\n");
+  CHECK(std::count(cheap_first.begin(), cheap_first.end(), Reason::kCostMargin) == 1);
+}
+
+TEST_CASE("what the contract lets nobody try again is no reason to retry") {
+  std::string text = changed("slow: {}", "slow: {retry: {max: 2}}");
+  const std::string at = "      limits: {context: 8192}\n";
+  text.insert(text.find(at),
+              "      errors: {busy: {reasons: [queue_full, saturated]}, late: {reasons: timeout, retry: true}}\n");
+  const RetrySpec retry = built(text).classes[1].retry;
+  CHECK_FALSE(retry.reasons.has(Reason::kQueueFull));
+  CHECK_FALSE(retry.reasons.has(Reason::kSaturated));
+  CHECK(retry.reasons.has(Reason::kTimeout));
+  CHECK(retry.reasons.has(Reason::kStalled));
+  CHECK(built(resolved_yaml(loaded(text))).classes[1].retry == retry);
 }
 
 TEST_CASE("data handling keeps a class to regions and pools") {
