@@ -23,7 +23,11 @@ std::vector<LengthTier> load_length_tiers(const YamlNode& node, const std::vecto
       if (tier.max < tier.min) range->fail("the range ends before it begins");
     }
     const YamlNode named = reader.required("pools");
-    for (const YamlNode& pool : named.one_or_more()) tier.pools.push_back(find_pool(pool, pools));
+    for (const YamlNode& pool : named.one_or_more()) {
+      const PoolId id = find_pool(pool, pools);
+      if (std::find(tier.pools.begin(), tier.pools.end(), id) != tier.pools.end()) pool.fail("stands twice");
+      tier.pools.push_back(id);
+    }
     if (tier.pools.empty()) named.fail("needs at least one pool");
     reader.finish();
     tiers.push_back(std::move(tier));

@@ -62,6 +62,15 @@ Check gate_check(const GateOutcome& gate) {
   return check;
 }
 
+std::vector<std::optional<double>> completed_shares(const std::vector<RunSample>& runs, std::size_t group) {
+  std::vector<std::optional<double>> shares;
+  for (const RunSample& run : runs) {
+    const auto& errors = run.groups[group].value[static_cast<std::size_t>(Figure::kErrorRate)];
+    shares.push_back(errors ? std::optional(1 - *errors) : std::nullopt);
+  }
+  return shares;
+}
+
 Check move_check(const MoveRehearsal& move, std::int64_t replications) {
   Check check{fmt::format("move {} -> {}", move.first.facts.from, move.first.facts.to), Result::kPassed, ""};
   if (move.completed < replications) check.result = Result::kFailed;
@@ -125,7 +134,7 @@ std::vector<Check> evaluation_checks(const Scenario& scenario, double confidence
 
 std::vector<Check> objective_checks(const Scenario& scenario, const std::vector<RunSample>& runs, double confidence) {
   std::vector<Check> checks;
-  std::size_t index = 0;
+  std::size_t index = 0, group = 0;  // group 0 is all requests, and the classes follow it
   for (const LogicalModel& model : scenario.models) {
     for (const ClassEntry& cls : model.classes) {
       for (const Objective& objective : cls.objectives) {
@@ -136,6 +145,10 @@ std::vector<Check> objective_checks(const Scenario& scenario, const std::vector<
                                             name(objective.metric), number_text(objective.percentile)),
                                 mean_of(values, confidence), static_cast<double>(objective.limit) / 1e9, false));
       }
+      ++group;
+      if (cls.availability == 0) continue;
+      checks.push_back(within(fmt::format("objective {}/{} availability", model.name, cls.name),
+                              mean_of(completed_shares(runs, group), confidence), cls.availability, true));
     }
   }
   if (checks.empty()) checks.push_back({"objectives", Result::kWarned, "no class states one"});

@@ -12,33 +12,35 @@ std::vector<std::string> names_of(int count) {
 }
 
 /// In the order in which `request_ended` puts them.
-std::vector<H5Column> columns() {
-  return {{"intended_ns", H5Type::kInt64, "ns"},
-          {"sent_ns", H5Type::kInt64, "ns"},
-          {"routed_ns", H5Type::kInt64, "ns"},
-          {"queued_ns", H5Type::kInt64, "ns"},
-          {"first_scheduled_ns", H5Type::kInt64, "ns"},
-          {"first_token_ns", H5Type::kInt64, "ns"},
-          {"last_token_ns", H5Type::kInt64, "ns"},
-          {"ended_ns", H5Type::kInt64, "ns"},
-          {"source", H5Type::kInt32},
-          {"row", H5Type::kUint64},
-          {"session", H5Type::kInt64},
-          {"class", H5Type::kInt32},
-          {"model", H5Type::kInt32},
-          {"pool", H5Type::kInt32},
-          {"replica", H5Type::kInt32},
-          {"prompt_tokens", H5Type::kInt64, "tokens"},
-          {"output_tokens", H5Type::kInt64, "tokens"},
-          {"output_target_tokens", H5Type::kInt64, "tokens"},
-          {"cached_tokens", H5Type::kInt64, "tokens"},
-          {"recomputed_tokens", H5Type::kInt64, "tokens"},
-          {"preemptions", H5Type::kInt32},
-          {"priority", H5Type::kInt32},
-          {"outcome", H5Type::kEnum, "", names_of<Outcome>(kOutcomes)},
-          {"reason", H5Type::kEnum, "", names_of<Reason>(kReasons)},
-          {"accepted", H5Type::kBool},
-          {"measured", H5Type::kBool}};
+std::vector<H5Column> columns(bool retries) {
+  std::vector<H5Column> columns = {{"intended_ns", H5Type::kInt64, "ns"},
+                                   {"sent_ns", H5Type::kInt64, "ns"},
+                                   {"routed_ns", H5Type::kInt64, "ns"},
+                                   {"queued_ns", H5Type::kInt64, "ns"},
+                                   {"first_scheduled_ns", H5Type::kInt64, "ns"},
+                                   {"first_token_ns", H5Type::kInt64, "ns"},
+                                   {"last_token_ns", H5Type::kInt64, "ns"},
+                                   {"ended_ns", H5Type::kInt64, "ns"},
+                                   {"source", H5Type::kInt32},
+                                   {"row", H5Type::kUint64},
+                                   {"session", H5Type::kInt64},
+                                   {"class", H5Type::kInt32},
+                                   {"model", H5Type::kInt32},
+                                   {"pool", H5Type::kInt32},
+                                   {"replica", H5Type::kInt32},
+                                   {"prompt_tokens", H5Type::kInt64, "tokens"},
+                                   {"output_tokens", H5Type::kInt64, "tokens"},
+                                   {"output_target_tokens", H5Type::kInt64, "tokens"},
+                                   {"cached_tokens", H5Type::kInt64, "tokens"},
+                                   {"recomputed_tokens", H5Type::kInt64, "tokens"},
+                                   {"preemptions", H5Type::kInt32},
+                                   {"priority", H5Type::kInt32},
+                                   {"outcome", H5Type::kEnum, "", names_of<Outcome>(kOutcomes)},
+                                   {"reason", H5Type::kEnum, "", names_of<Reason>(kReasons)},
+                                   {"accepted", H5Type::kBool},
+                                   {"measured", H5Type::kBool}};
+  if (retries) columns.push_back({"retries", H5Type::kInt32});
+  return columns;
 }
 
 /// An instant as it is stored: -1 when it was not reached.
@@ -62,7 +64,9 @@ std::vector<std::string> pool_of_replicas(const ResultsHeader& header) {
 }  // namespace
 
 ResultsFile::ResultsFile(const std::string& path, const ResultsHeader& header)
-    : file_(path), columns_(file_.temporary_path(), path, "requests", columns()) {
+    : file_(path),
+      retries_(header.retries),
+      columns_(file_.temporary_path(), path, "requests", columns(header.retries)) {
   columns_.attribute("poolcast", header.version);
   columns_.attribute("schema", kSchema);
   columns_.attribute("seed", header.seed);
@@ -99,6 +103,7 @@ void ResultsFile::request_ended(const RequestRecord& record) {
   columns_.put(column++, record.reason);
   columns_.put(column++, record.accepted);
   columns_.put(column++, record.measured);
+  if (retries_) columns_.put(column++, std::int32_t{record.retries});
   columns_.end_row();
 }
 

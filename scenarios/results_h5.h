@@ -23,6 +23,7 @@ struct ResultsHeader {
   std::vector<std::int32_t> replicas;  ///< by pool
   /// What the contracts let an answer tell of who served it beside the pool: "artifact" and its value by pool.
   std::vector<std::pair<std::string, std::vector<std::string>>> metadata{};
+  bool retries = false;  ///< some class sends requests again: the column `retries`
 };
 
 /// Writes a row for each request that ends, in that order, to an HDF5 file (described in scenarios/results.md). The
@@ -38,6 +39,7 @@ class ResultsFile : public Observer {
 
  private:
   AtomicFile file_;  // outlives columns_, which hold the file open
+  bool retries_;
   H5Columns columns_;
 };
 

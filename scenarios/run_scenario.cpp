@@ -17,7 +17,10 @@ namespace {
 
 ResultsHeader header_of(const RunFacts& facts) {
   ResultsHeader header{facts.version, facts.seed, facts.scenario_digest, {}, facts.models, {}, {}, facts.metadata};
-  for (const ClassSpec& cls : facts.classes) header.classes.push_back(cls.name);
+  for (const ClassSpec& cls : facts.classes) {
+    header.classes.push_back(cls.name);
+    header.retries |= cls.retry.max > 0;
+  }
   for (const PoolFacts& pool : facts.pools) {
     header.pools.push_back(pool.name);
     header.replicas.push_back(static_cast<std::int32_t>(pool.replicas * pool.ranks));

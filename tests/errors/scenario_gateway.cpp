@@ -165,3 +165,10 @@ TEST_CASE("a request that is too long cannot be mended by sending it again") {
         slow: {retry: {max: 2, reasons: context_limit}}
                                         ^ one of queue_full, queue_timeout, saturated, stalled, timeout, patience, cooling_down, quota, no_eligible_pool, flow_queue_full, flow_expired)");
 }
+
+TEST_CASE("a pool that stands twice in a length tier is an error") {
+  CHECK(fault_of_rules("length_tiers: {pools: [a, b, a]}") ==
+        R"(s.yaml:36:34: routing.gateway.length_tiers[0].pools[2]: stands twice
+    length_tiers: {pools: [a, b, a]}}
+                                 ^)");
+}

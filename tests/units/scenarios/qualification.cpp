@@ -184,6 +184,20 @@ TEST_CASE("a qualification that fails is recorded with what failed") {
   CHECK(p["rehearsal"]["limits"]["e2e.p99"] == 1e-3);
 }
 
+TEST_CASE("a promised availability is an objective that must surely be met") {
+  const auto check_of = [](const std::string& timeout) {
+    const Fixture f;
+    write_file(f.scenario, replaced(evaluated(), "{ttft: {p99: 2 s}}", "{availability: 99 %}" + timeout));
+    const Json record = qualify(f.options(), source_catalog());
+    for (const Json& check : record["predicate"]["checks"]) {
+      if (check["check"] == "objective chat/fast availability") return check["verdict"].get<std::string>();
+    }
+    return std::string("none");
+  };
+  CHECK(check_of("") == "passed");
+  CHECK(check_of(", timeout: 1 ms") == "failed");
+}
+
 TEST_CASE("one replication has no interval and so passes no objective") {
   const Fixture f;
   QualifyOptions options = f.options();

@@ -101,6 +101,10 @@ class Reader {
     return values;
   }
 
+  bool has(const std::string& column) const {
+    return H5Lexists(file_, ("requests/" + column).c_str(), H5P_DEFAULT) > 0;
+  }
+
   std::string enum_name(const std::string& column, std::uint8_t value) const {
     const hid_t set = H5Dopen2(file_, ("requests/" + column).c_str(), H5P_DEFAULT);
     const hid_t type = H5Dget_type(set);
@@ -231,6 +235,23 @@ TEST_CASE("results.h5 says which run it is of, and what its ids mean") {
   CHECK(reader.strings("names/models") == std::vector<std::string>{"llama"});
   CHECK(reader.strings("names/pools") == std::vector<std::string>{"h100", "größer"});
   CHECK(reader.strings("names/replicas") == std::vector<std::string>{"h100", "h100", "größer"});
+}
+
+TEST_CASE("How often a request was sent again is told where some class retries") {
+  const TemporaryFolder folder;
+  ResultsHeader header = example_header();
+  header.retries = true;
+  ResultsFile results(folder.file("retried.h5"), header);
+  for (std::int32_t n = 0; n < 3; ++n) {
+    RequestRecord record = example_record(n);
+    record.retries = 2 * n;
+    results.request_ended(record);
+  }
+  results.finish();
+  CHECK(Reader(folder.file("retried.h5")).column("retries") == std::vector<std::int64_t>{0, 2, 4});
+  CHECK(Reader(folder.file("retried.h5")).column("measured") == std::vector<std::int64_t>{0, 1, 1});
+  write_example(folder.file("plain.h5"), 1);
+  CHECK_FALSE(Reader(folder.file("plain.h5")).has("retries"));
 }
 
 TEST_CASE("Equal runs write equal bytes") {
