@@ -166,7 +166,6 @@ void load_abort(const YamlNode& node, MoveSpec& move) {
   }
   move.abort = load_running_gates(reader);
   reader.finish();
-  if (move.abort.empty()) node.fail("needs a threshold: a latency, error_rate or eligible");
 }
 
 void load_pools_of(MappingReader& reader, const Place& place, MoveEntry& move) {

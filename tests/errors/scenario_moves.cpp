@@ -149,9 +149,3 @@ TEST_CASE("moves in a circle are an error that shows it") {
 move: [{from: a, to: b, steps: [{share: 10 %, for: 1 min}], gates: {error_rate: 1 %}}, {from: b, to: a, steps: [{share: 
                      ^)");
 }
-
-TEST_CASE("an abort without a threshold is an error") {
-  CHECK(fault_of_move("{from: a, to: b, steps: [{share: 10 %, for: 1 min}], gates: {error_rate: 1 %}, abort: {every: 1 "
-                      "s}}")
-            .find("move[0].abort: needs a threshold") != std::string::npos);
-}

@@ -525,6 +525,15 @@ TEST_CASE("the resolved scenario gives the same simulation") { check_round_trip(
 
 TEST_CASE("the resolved scenario gives the same simulation whatever it states") { check_round_trip(kEverything); }
 
+TEST_CASE("the resolved scenario gives the same simulation of a move that states only what it must, and of retries") {
+  std::string text = changed("weights: {a: 3, b: 1}", "weights: {a: 3, b: 0}");
+  text += "move: {from: a, to: b, steps: [{share: 10 %, for: 1 min}], gates: {error_rate: 1 %}}\n";
+  const std::string at = "        slow: {}\n";
+  text.replace(text.find(at), at.size(),
+               "        slow: {retry: {max: 2}}\n      errors: {busy: {reasons: queue_full}}\n");
+  check_round_trip(text);
+}
+
 TEST_CASE("the resolved scenario gives the same simulation of every engine, whatever its arguments") {
   check_round_trip(kEngines);
   for (const char* name : {"engines_side_by_side.yaml", "one_pass.yaml", "disaggregated.yaml", "layouts.yaml"}) {
