@@ -58,7 +58,7 @@ LogicalModel load_model(const YamlNode& node, const LoadContext& context) {
   if (const auto evaluation = reader.optional("evaluation")) {
     MappingReader parts(*evaluation);
     if (const auto suite = parts.optional("suite")) model.suite = suite->text();
-    if (const auto threshold = parts.optional("threshold")) model.threshold = threshold->number();
+    if (const auto threshold = parts.optional("threshold")) model.threshold = threshold->number(0, 1);
     if (const auto confidence = parts.optional("confidence")) model.confidence = load_confidence(*confidence);
     parts.finish();
   }

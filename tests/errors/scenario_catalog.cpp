@@ -162,6 +162,13 @@ TEST_CASE("patience where nobody can cancel is an error") {
                          ^)");
 }
 
+TEST_CASE("a threshold that no share can reach is an error") {
+  CHECK(fault("    implementations:", "    evaluation: {suite: s, threshold: 86}\n    implementations:") ==
+        R"(s.yaml:19:39: models[0].evaluation.threshold: must be at most 1, got "86"
+    evaluation: {suite: s, threshold: 86}
+                                      ^)");
+}
+
 TEST_CASE("a confidence below one half is an error") {
   CHECK(fault("    implementations:",
               "    evaluation: {suite: s, threshold: 0.9, confidence: 40 %}\n    implementations:") ==
