@@ -179,6 +179,11 @@ std::string chooser(const Explanation& e) {
 
 std::string why_other_replica(const Explanation& base, const Explanation& other) {
   const DecisionLog &one = base.log, &two = other.log;
+  for (const auto& [e, which] : {std::pair(&base, "first"), std::pair(&other, "second")}) {
+    if (!e->request.replica.valid()) {
+      return fmt::format("in the {} run it never left the gateway ({})", which, name(e->request.reason));
+    }
+  }
   if (!one.pipelines.empty() && !two.pipelines.empty()) {
     return why_other_score(one.pipelines.back(), two.pipelines.back());
   }

@@ -77,6 +77,9 @@ PoolRouting load_pool_policy(const YamlNode& node, const YamlNode& entry, const 
   std::vector<std::string_view> names;
   for (const PolicyInfo& policy : policy_table()) names.push_back(policy.name);
   for (const routing::PolicyAlias& alias : routing::policy_aliases()) names.push_back(alias.name);
+  for (const routing::MissingPolicy& missing : routing::missing_policies()) {
+    if (node.is_word(missing.name)) node.fail(fmt::format("{} is not modelled: {}", missing.name, missing.why));
+  }
   const std::size_t chosen = node.choice(names);
   const bool is_ours = chosen < policy_table().size();
   if (is_ours && entry.find("parameters")) {

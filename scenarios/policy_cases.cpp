@@ -44,6 +44,14 @@ routing::RequestView read_request(const YamlNode& node) {
   return request;
 }
 
+/// What `model.*` of expressions means.
+void read_model(const YamlNode& node, routing::RequestView& request) {
+  MappingReader reader(node);
+  request.model_context_limit = count_of(reader, "context_limit", request.model_context_limit);
+  request.model_output_limit = count_of(reader, "output_limit", request.model_output_limit);
+  reader.finish();
+}
+
 routing::LatencyPrediction read_latency(const YamlNode& node) {
   routing::LatencyPrediction latency;
   latency.known = true;
@@ -206,6 +214,7 @@ PolicyCase read_case(const YamlNode& node, const PolicyUnderTest& policy) {
   c.name = reader.required("name").text();
   if (const auto seed = reader.optional("seed")) c.seed = static_cast<std::uint64_t>(seed->integer(0, INT64_MAX));
   if (const auto request = reader.optional("request")) c.request = read_request(*request);
+  if (const auto model = reader.optional("model")) read_model(*model, c.request);
   const YamlNode endpoints = reader.required("endpoints");
   read_endpoints(endpoints, c);
   check_weights(endpoints, c, policy);

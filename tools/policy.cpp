@@ -82,6 +82,10 @@ std::string entry(const std::string& name) {
     if (plugin.type == name) return plugin_text(plugin);
     names.push_back(plugin.type);
   }
+  for (const routing::MissingPolicy& policy : routing::missing_policies()) {
+    if (policy.name == name)
+      return wrapped("", fmt::format("{}: from {}; not modelled: {}", name, policy.origin, policy.why));
+  }
   throw ConfigError(fmt::format("policy list: nothing is named {}{}", quote(name), suggestion(name, names)));
 }
 

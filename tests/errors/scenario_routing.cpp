@@ -20,6 +20,13 @@ TEST_CASE("a policy far from any lists them all") {
                     ^ one of cost-based, least-busy, least-request, power-of-two, priority-failover, random, round-robin, simple-shuffle, vllm-dplb, vllm-dplb-queue, weighted)");
 }
 
+TEST_CASE("a policy that is known and not modelled says why") {
+  CHECK(fault("gateway: {policy: weighted, weights: {a: 3, b: 1}}", "pool: {policy: vtc-basic}") ==
+        R"(s.yaml:35:18: routing.pool.policy: vtc-basic is not modelled: requests here have no tenants
+  pool: {policy: vtc-basic}
+                 ^)");
+}
+
 TEST_CASE("vLLM's balancer needs pools whose engines publish what it reads") {
   CHECK(fault(R"(accelerator: mi300x
     engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 64, max_num_batched_tokens: 8192}}

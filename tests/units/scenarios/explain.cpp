@@ -220,4 +220,11 @@ TEST_CASE("the difference of two policies is told in a line") {
   CHECK_THAT(why("routing.pool={policy: round-robin}"),
              Catch::Contains("Why: the replica is chosen by an endpoint picker, then by round-robin"));
   CHECK_THAT(why("routing.pool={policy: least-kv-cache}"), Catch::Contains("(weighted) puts replica"));
+  const auto quick = [](const std::vector<std::string>& then) {
+    return difference_text(explain_difference(example("quickstart.yaml", 0, {"workload.synth.requests=300"}),
+                                              example("quickstart.yaml", 0, then)));
+  };
+  CHECK_THAT(quick({"workload.synth.requests=300",
+                    "routing={policy: weighted, gateway: {policy: weighted, weights: {google: 1}}}"}),
+             Catch::Contains("keeps nvidia out") && Catch::Contains("(weight)"));
 }

@@ -5,8 +5,10 @@
 #include "scenarios/policy_cases.h"
 #include "scenarios/policy_test.h"
 #include "sim/routing/lua_plugins.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace poolcast;
+using namespace poolcast::testing;
 
 namespace {
 
@@ -121,4 +123,18 @@ TEST_CASE("faults in cases point at their place") {
   CHECK(load_policy_under_test("least-request:2,prefix-cache:1").pipeline->refs->size() >= 2);
   CHECK_THROWS_WITH(load_policy_under_test("lest-request"),
                     "\"lest-request\" is neither a policy nor a file; did you mean \"least-request\"?");
+}
+
+TEST_CASE("a case states the limits of the model that expressions read") {
+  const TemporaryFolder folder;
+  write_file(folder.file("epp.yaml"),
+             "apiVersion: llm-d.ai/v1alpha1\nkind: EndpointPickerConfig\nplugins:\n- type: expr-scorer\n  parameters: "
+             "{expression: 'request.prompt_tokens / model.context_limit'}\n");
+  const auto of = [&](const std::string& model) {
+    return differences(
+        "request: {prompt_tokens: 100}, " + model + "endpoints: [{name: a}], expect: {scores: {a: 0.25}}",
+        folder.file("epp.yaml"));
+  };
+  CHECK(of("model: {context_limit: 400}, ").empty());
+  CHECK(!of("").empty());
 }
