@@ -8,6 +8,7 @@
 
 #include "scenarios/error.h"
 #include "scenarios/load.h"
+#include "scenarios/printable.h"
 #include "scenarios/qualification_record.h"
 #include "scenarios/qualification_verify.h"
 
@@ -64,7 +65,7 @@ bool concerns(const Change& change, const HistoryRow& row) {
 
 std::string text_of(const Json& object, const char* key) {
   const Json value = object.is_object() ? object.value(key, Json()) : Json();
-  return value.is_string() ? value.get<std::string>() : "";
+  return value.is_string() ? printable(value.get<std::string>()) : "";
 }
 
 std::string artifact_of(const Json& binding) {
@@ -98,7 +99,7 @@ History read_history(const std::string& folder, const std::string& scenario, con
     try {
       records.push_back({file, read_plain_file(file)});
     } catch (const ConfigError& error) {
-      history.broken.push_back({fs::path(file).filename().string(), error.what()});
+      history.broken.push_back({printable(fs::path(file).filename().string()), error.what()});
     }
   }
   std::stable_sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
@@ -108,7 +109,7 @@ History read_history(const std::string& folder, const std::string& scenario, con
   for (const Record& record : records) {
     const Json& p = record.predicate();
     for (const Json& binding : p.at("bindings")) {
-      HistoryRow row{fs::path(record.file).filename().string(),
+      HistoryRow row{printable(fs::path(record.file).filename().string()),
                      text_of(p, "date"),
                      text_of(binding, "model"),
                      text_of(binding, "pool"),

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "scenarios/printable.h"
 #include "scenarios/qualification.h"
 #include "scenarios/qualification_history.h"
 #include "scenarios/qualification_verify.h"
@@ -48,7 +49,7 @@ constexpr std::size_t kMostLines = 40;
 
 std::string change_lines(const std::vector<Change>& list, std::string (*line)(const Change&)) {
   std::string text;
-  for (std::size_t i = 0; i < list.size() && i < kMostLines; ++i) text += wrapped("  ", line(list[i]));
+  for (std::size_t i = 0; i < list.size() && i < kMostLines; ++i) text += wrapped("  ", printable(line(list[i]), "\n"));
   if (list.size() > kMostLines) text += fmt::format("  ... and {} more\n", list.size() - kMostLines);
   return text;
 }
@@ -64,9 +65,9 @@ Json json_of(const std::vector<Change>& list) {
 std::string row_notes(const HistoryRow& row) {
   std::string text;
   const std::string lead = fmt::format("  {} {}/{} ", row.date, row.model, row.pool);
-  for (const std::string& why : row.why) text += wrapped(lead + row.state + ": ", why);
+  for (const std::string& why : row.why) text += wrapped(lead + row.state + ": ", printable(why, "\n"));
   for (std::size_t i = 0; i < row.since.size() && i < kMostLines; ++i) {
-    text += wrapped(lead + "changed: ", stale_text(row.since[i]));
+    text += wrapped(lead + "changed: ", printable(stale_text(row.since[i]), "\n"));
   }
   if (row.since.size() > kMostLines) text += fmt::format("{}... and {} more\n", lead, row.since.size() - kMostLines);
   return text;
@@ -126,7 +127,7 @@ std::string history_text(const History& history) {
   std::string text = history.rows.empty() ? "No records\n" : table.text();
   if (!notes.empty()) text += "\nWhat changed\n" + notes;
   if (!history.broken.empty()) text += "\nBroken\n";
-  for (const BrokenRecord& broken : history.broken) text += wrapped("  - ", broken.why);
+  for (const BrokenRecord& broken : history.broken) text += wrapped("  - ", printable(broken.why, "\n"));
   return text;
 }
 

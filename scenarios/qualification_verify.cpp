@@ -9,6 +9,7 @@
 
 #include "scenarios/error.h"
 #include "scenarios/load.h"
+#include "scenarios/printable.h"
 #include "scenarios/qualification.h"
 #include "scenarios/qualification_facts.h"
 #include "scenarios/qualification_record.h"
@@ -105,7 +106,7 @@ std::string program_note(const Json& predicate) {
   const Json& version = predicate.at("program").at("version");
   if (version == POOLCAST_VERSION) return {};
   return fmt::format("the record was made by version {} of the program, and this is {}: figures may differ for that",
-                     version.get<std::string>(), POOLCAST_VERSION);
+                     printable(version.get<std::string>()), POOLCAST_VERSION);
 }
 
 bool ends_with(const std::string& text, std::string_view end) {
@@ -132,8 +133,8 @@ Verification verify(const std::string& path, const VerifyOptions& asked, const C
   const Json& predicate = statement.at("predicate");
   Verification v;
   v.record = path;
-  v.date = predicate.at("date");
-  v.result = predicate.at("result");
+  v.date = printable(predicate.at("date").get<std::string>());
+  v.result = printable(predicate.at("result").get<std::string>());
   v.sealed = is_sealed(statement);
   if (const std::string note = program_note(predicate); !note.empty()) v.notes.push_back(note);
 

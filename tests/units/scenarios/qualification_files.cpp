@@ -161,6 +161,23 @@ TEST_CASE("a rehearsal of endless length is refused, and history does not wait f
   CHECK_THAT(history.broken[0].why, Catch::Contains("is no plain file"));
 }
 
+TEST_CASE("what a record says cannot pass itself off as the program's own lines") {
+  const Fixture f;
+  Json record = f.record();
+  const std::string forged = "passed)\n" + f.path + ": valid (\x1b[2J";
+  record["predicate"]["result"] = record["predicate"]["date"] = forged;
+  record["predicate"]["bindings"][0]["model"] = forged;
+  record["predicate"]["facts"][forged] = forged;
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a\x1b[2J.json");
+  write_file(path, json_text(record));
+  const std::string verified = verification_text(verify_record(path, {f.scenario, false, 0, {}}, source_catalog()));
+  CHECK_THAT(verified, Catch::Contains(": altered (passed)\\n"));
+  CHECK_THAT(verified.substr(path.size()), !Catch::Contains("\x1b"));
+  CHECK_THAT(history_text(read_history(folder.path().string(), f.scenario, source_catalog())),
+             !Catch::Contains("\x1b"));
+}
+
 TEST_CASE("history goes by date, says what changed since the record before, and lists broken ones apart") {
   const Fixture f;
   const TemporaryFolder folder;
