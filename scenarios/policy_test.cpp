@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/printable.h"
 #include "scenarios/text_table.h"
 #include "sim/policies/registry.h"
 
@@ -192,7 +193,7 @@ std::string policy_test_text(const std::vector<PolicyCaseResult>& results) {
   std::string text;
   std::size_t failed = 0;
   for (const PolicyCaseResult& r : results) {
-    text += fmt::format("{}  {}\n", r.differences.empty() ? "ok    " : "FAILED", r.name);
+    text += fmt::format("{}  {}\n", r.differences.empty() ? "ok    " : "FAILED", printable(r.name));
     if (r.differences.empty()) continue;
     ++failed;
     for (const std::string& difference : r.differences) text += wrapped("  ", difference);

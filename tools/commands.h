@@ -28,7 +28,8 @@ void add_validate(CLI::App& app, int& status);
 void add_import(CLI::App& app, int& status);
 void add_runner(CLI::App& app, int& status);
 
-/// Writes to stdout. Throws ConfigError when it cannot be written (closed pipe, full disk).
+/// Writes to stdout; control characters, which names and messages from files may hold, are spelt out. Throws
+/// ConfigError when it cannot be written (closed pipe, full disk).
 void print(std::string_view text);
 
 }  // namespace poolcast

@@ -18,6 +18,7 @@
 
 #include "scenarios/atomic_file.h"
 #include "scenarios/error.h"
+#include "scenarios/printable.h"
 #include "sim/laws.h"
 #include "tools/commands.h"
 #include "tools/usage.h"
@@ -104,7 +105,8 @@ int guarded(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-void print(std::string_view text) {
+void print(std::string_view raw) {
+  const std::string text = printable(raw, "\n\t");
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw ConfigError(fmt::format("stdout: cannot write: {}", std::strerror(errno)));
   }

@@ -68,6 +68,13 @@ TEST_CASE("a policy that hangs, and one that eats memory, are killed, told, and 
   CHECK_THAT(hungry.out, Catch::Contains("FAILED"));
 }
 
+TEST_CASE("what a script says cannot pass itself off as the program's own lines") {
+  if (!routing::lua_built_in()) return;
+  const Ran ran = tried(scripted("script: 'function score() error(\"\\27[2J\\n1 passed, 0 failed\") end'"), {});
+  CHECK(ran.status == 1);
+  CHECK_THAT(ran.out, Catch::Contains("\\x1b[2J") && !Catch::Contains("\x1b") && !Catch::Contains("\n1 passed"));
+}
+
 TEST_CASE("memory in which the program itself does not start is bad input") {
   const Ran tiny =
       tried("apiVersion: llm-d.ai/v1alpha1\nkind: EndpointPickerConfig\n", {"--isolate", "--memory", "1 MB"});
