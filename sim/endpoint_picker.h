@@ -46,6 +46,9 @@ class EndpointPicker {
   /// What was chosen last goes there as `id`.
   void added(std::uint32_t replica, RequestId id, SimTime now);
   void removed(std::uint32_t replica, RequestId id);
+  /// A request that was sent to this replica has ended there.
+  void answered(std::uint32_t replica, const routing::Answer& answer) { pipeline_.answered(replica, answer); }
+  bool listens() const { return pipeline_.listens(); }
   /// Writes down the choice for the request that the log wants; null: none. The log outlives this.
   void watch(DecisionLog* log, PoolId pool);
   /// A sentence for each plugin whose script failed.

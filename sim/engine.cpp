@@ -244,6 +244,7 @@ void Engine::end_step(std::uint32_t replica) {
 void Engine::leave(RequestId id) {
   const RequestRecord& r = table_.record(id);
   router_.removed(r.pool, r.replica, id);
+  router_.answered(r, output_tokens(id), now_);
   wake(r.pool);
   if (const RequestId leg = partner(id); leg.valid()) {  // its prompt still lies where it was computed
     if (network_.cancel(id.value, now_)) transfer_time_ += now_;
@@ -266,7 +267,7 @@ void Engine::end(RequestId id, Outcome outcome, Reason reason) {
   r.outcome = outcome;
   r.reason = reason;
   r.ended = worked_until_ = now_;
-  r.output_tokens = r.at.first_token == kNever ? 0 : s.tokens - s.prompt_tokens;
+  r.output_tokens = output_tokens(id);
   r.preemptions += s.preemptions;
   r.recomputed_tokens += s.recomputed;
   if (is_copy(id)) return end_copy(id);

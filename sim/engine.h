@@ -87,6 +87,10 @@ class Engine {
   void drop_host_load(RequestId id);
   void schedule_host_network();
   RequestId partner(RequestId id) const { return id.value < partner_.size() ? partner_[id.value] : RequestId(); }
+  std::int64_t output_tokens(RequestId id) const {
+    const SchedulerState& s = table_.state(id);
+    return table_.record(id).at.first_token == kNever ? 0 : s.tokens - s.prompt_tokens;
+  }
   bool is_leg(RequestId id) const { return table_.state(id).hand_over; }
   void deadline(std::uint32_t queue);
   void miss_deadline(RequestId id, bool patience);

@@ -124,6 +124,13 @@ void PoolRouter::removed(ReplicaId engine, RequestId id) {
   change_load(engine, -1);
 }
 
+void PoolRouter::answered(const RequestRecord& request, std::int64_t output) {
+  if (!picker_ || !picker_->listens()) return;
+  const bool completed = request.outcome == Outcome::kCompleted;
+  picker_->answered((request.replica.value - first_) / ranks_,
+                    {request.at.routed, now_, request.prompt_tokens, output, completed});
+}
+
 void PoolRouter::change_load(ReplicaId engine, std::int64_t by) {
   const std::uint32_t place = engine.value - first_;
   load_[place / ranks_] += by;

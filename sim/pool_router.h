@@ -38,6 +38,8 @@ class PoolRouter {
 
   void added(ReplicaId engine, RequestId id);
   void removed(ReplicaId engine, RequestId id);
+  /// A request ends that brought `output` tokens.
+  void answered(const RequestRecord& request, std::int64_t output);
 
   /// What went wrong in the scripts of the endpoint picker, a sentence each.
   void tell_faults(std::vector<std::string>& notes) const {

@@ -123,6 +123,11 @@ void Router::added(PoolId pool, ReplicaId replica, RequestId id) {
   gateway_.change_load(pool, +1);
 }
 
+void Router::answered(const RequestRecord& request, std::int64_t output, SimTime now) {
+  now_ = now;
+  pools_[request.pool.value]->answered(request, output);
+}
+
 void Router::removed(PoolId pool, ReplicaId replica, RequestId id) {
   pools_[pool.value]->removed(replica, id);
   gateway_.change_load(pool, -1);

@@ -50,6 +50,8 @@ class Router : private PoolHealth {
   /// The request, or the leg that computes its prompt, goes to a replica; after the choice.
   void added(PoolId pool, ReplicaId replica, RequestId id);
   void removed(PoolId pool, ReplicaId replica, RequestId id);
+  /// A request has ended on its replica, where it brought `output` tokens.
+  void answered(const RequestRecord& request, std::int64_t output, SimTime now);
   /// What went wrong in the scripts of endpoint pickers, a sentence each.
   void tell_faults(std::vector<std::string>& notes) const;
   /// A replica has stopped for good.

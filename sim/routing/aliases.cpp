@@ -59,13 +59,10 @@ const std::vector<MissingPolicy>& missing_policies() {
   static const std::vector<MissingPolicy> table = {
       {"bucket", "smg", "how its boundaries between lengths follow the load is not published as a formula"},
       {"device-aware-weighted", "Dynamo", "a pool has devices of one kind"},
-      {"latency-based", "LiteLLM", "routers here do not see how long an answer took"},
       {"least-busy-time", "AIBrix", "routers here do not see how long a replica was busy"},
-      {"least-latency", "AIBrix", "routers here do not see how long an answer took"},
       {"least-utilization", "AIBrix", "no utilisation of devices is published by the engines here"},
       {"pd", "AIBrix, production-stack, smg", "where prefill and decode are apart, `role` of pools says it"},
       {"slo", "AIBrix", "with slo-pack-load and slo-least-load: needs profiles of latency by load"},
-      {"throughput", "AIBrix", "routers here do not see the tokens that were answered"},
       {"vtc-basic", "AIBrix", "requests here have no tenants"},
   };
   return table;

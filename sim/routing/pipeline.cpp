@@ -101,6 +101,7 @@ Pipeline::Pipeline(const PipelineSpec& spec, std::uint64_t seed, const std::stri
       plugins_.push_back(make_plugin(info_of(plugin), plugin.parameters, context));
       names_.push_back(plugin.name);
       place = plugins_.back().get();
+      if (auto* listener = dynamic_cast<Listener*>(place)) listeners_.push_back(listener);
     }
     return *place;
   };

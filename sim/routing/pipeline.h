@@ -65,6 +65,12 @@ class Pipeline {
   /// Chooses among `open` and tells the plugins what was chosen.
   Decision decide(const RequestView& request, const Endpoints& endpoints, std::span<const std::uint32_t> open);
 
+  /// Whether a plugin wants to know how requests end, and tells those that do.
+  bool listens() const { return !listeners_.empty(); }
+  void answered(std::uint32_t endpoint, const Answer& answer) {
+    for (Listener* listener : listeners_) listener->answered(endpoint, answer);
+  }
+
   /// The next decisions write down how they came about; null: no longer.
   void trace(PipelineTrace* trace) { profile_.trace(trace); }
   /// How full the endpoints are by the detector of flow control; 0 without one.
@@ -77,6 +83,7 @@ class Pipeline {
  private:
   std::vector<std::unique_ptr<Plugin>> plugins_;
   std::vector<std::string> names_;  ///< of those
+  std::vector<Listener*> listeners_;
   Detector* detector_ = nullptr;
   Profile profile_;
 };

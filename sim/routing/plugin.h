@@ -37,6 +37,21 @@ class Plugin {
   virtual const ScriptFaults* faults() const { return nullptr; }
 };
 
+/// A request that has left its endpoint, as its router sees it.
+struct Answer {
+  std::int64_t sent_ns = 0, ended_ns = 0;  ///< instants
+  std::int64_t prompt_tokens = 0;
+  std::int64_t output_tokens = 0;  ///< that came
+  bool completed = false;
+};
+
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  /// Called for every request that ends on one of the endpoints.
+  virtual void answered(std::uint32_t endpoint, const Answer& answer) = 0;
+};
+
 class Filter {
  public:
   virtual ~Filter() = default;

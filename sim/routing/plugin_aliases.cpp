@@ -39,6 +39,16 @@ PipelineSpec consistent(const Settings&) { return with("session-ring-scorer", "w
 PipelineSpec two_by_kv(const Settings&) { return with("two-choices-filter", "load", "kv-usage"); }
 PipelineSpec two_by_requests(const Settings&) { return with("two-choices-filter", "load", "requests"); }
 PipelineSpec usage(const Settings& s) { return of_plugin("usage-scorer", s); }
+PipelineSpec latency_based(const Settings& s) {
+  PipelineSpec spec;
+  spec.plugins = {
+      {"lowest-latency-filter", "lowest-latency-filter", parameter_map(s, parameters_of("lowest-latency-filter"))},
+      {"random-picker", "random-picker", {}}};
+  complete_pipeline(spec);
+  return spec;
+}
+PipelineSpec least_latency(const Settings&) { return with("answered-scorer", "metric", "latency"); }
+PipelineSpec throughput(const Settings&) { return with("answered-scorer", "metric", "tokens"); }
 PipelineSpec affinity(const Settings&) { return with("sticky-session-scorer", "assignment_mode", "random"); }
 
 /// Names as Dynamo's command line has them.
@@ -78,6 +88,12 @@ void add_plugin_aliases(std::vector<PolicyAlias>& table) {
                    dynamo_kv, dynamo_parameters("router-kv-overlap-score-credit")});
   table.push_back({"dynamo-kv@overlap-weight", "Dynamo", "the same under the parameter's older name", dynamo_older,
                    dynamo_parameters("overlap_score_weight")});
+  table.push_back({"latency-based", "LiteLLM",
+                   "any of those whose last answers took the least time by output token, or little more", latency_based,
+                   parameters_of("lowest-latency-filter")});
+  table.push_back(
+      {"least-latency", "AIBrix", "the least mean latency of what completed in the last minute", least_latency});
+  table.push_back({"throughput", "AIBrix", "the fewest tokens of what completed in the last minute", throughput});
   table.push_back({"least-gpu-cache", "AIBrix", "the least use of the KV cache", least_kv_cache});
   table.push_back({"least-kv-cache", "AIBrix", "the least use of the KV cache", least_kv_cache});
   table.push_back({"llm-d", "llm-d",

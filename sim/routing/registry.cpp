@@ -13,7 +13,7 @@ const std::vector<PluginInfo>& plugin_table() {
                            add_prefix_affinity, add_slo_headroom,   add_label_filters,  add_session_affinity,
                            add_pickers,         add_detectors,      add_expressions,    add_lua,
                            add_hash_policies,   add_dynamo_kv,      add_rate_scorers,   add_choice_filters,
-                           add_flow_policies,   add_handlers}) {
+                           add_flow_policies,   add_handlers,       add_answer_policies}) {
       add(all);
     }
     std::sort(all.begin(), all.end(), [](const PluginInfo& a, const PluginInfo& b) { return a.type < b.type; });

@@ -76,6 +76,7 @@ void add_flow_policies(std::vector<PluginInfo>& table);
 void add_hash_policies(std::vector<PluginInfo>& table);
 void add_dynamo_kv(std::vector<PluginInfo>& table);
 void add_rate_scorers(std::vector<PluginInfo>& table);
+void add_answer_policies(std::vector<PluginInfo>& table);
 void add_choice_filters(std::vector<PluginInfo>& table);
 void add_handlers(std::vector<PluginInfo>& table);
 
