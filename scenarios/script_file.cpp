@@ -26,9 +26,7 @@ void inline_script(const YamlNode& plugin, routing::Value& parameters) {
   const std::string path = find_file(*file, from.substr(0, from.rfind('/') + 1));
   const auto place = std::find(parameters.keys.begin(), parameters.keys.end(), "file") - parameters.keys.begin();
   parameters.keys[static_cast<std::size_t>(place)] = "script";
-  routing::Value& value = parameters.items[static_cast<std::size_t>(place)];
-  value.kind = routing::Value::Kind::kText;
-  value.text = read_text_file(path);
+  parameters.items[static_cast<std::size_t>(place)] = routing::text_value(read_text_file(path));
 }
 
 routing::ParameterFault in_script_file(const YamlNode& plugin, routing::ParameterFault fault) {

@@ -153,6 +153,14 @@ std::string quantity_text(double value, const Dimension& dimension, std::string_
   return best;
 }
 
+NumberPrefix read_dollars(const YamlNode& node, std::string_view noun, std::string_view example) {
+  const std::string_view text = node.text();
+  if (text.empty() || text[0] != '$') {
+    node.fail(fmt::format("expected {} such as \"{}\", got {}", noun, example, quote(text)));
+  }
+  return read_number(node, text, 1, noun, example);
+}
+
 }  // namespace
 
 Seconds read_seconds(const YamlNode& node) { return Seconds(read_quantity(node, durations())); }
@@ -175,12 +183,8 @@ double read_share(const YamlNode& node) {
 }
 
 Price read_price(const YamlNode& node) {
-  constexpr std::string_view kNoun = "a price", kExample = "$2.10/h per device";
   const std::string_view text = node.text();
-  if (text.empty() || text[0] != '$') {
-    node.fail(fmt::format("expected {} such as \"{}\", got {}", kNoun, kExample, quote(text)));
-  }
-  const NumberPrefix number = read_number(node, text, 1, kNoun, kExample);
+  const NumberPrefix number = read_dollars(node, "a price", "$2.10/h per device");
   const std::string_view unit = text.substr(number.end);
   if (unit != "/h" && unit != "/h per device" && unit != "/h per replica") {
     fail_unit(node, text, number.end, {"/h", "/h per device", "/h per replica"});
@@ -189,23 +193,15 @@ Price read_price(const YamlNode& node) {
 }
 
 Dollars read_usd(const YamlNode& node) {
-  constexpr std::string_view kNoun = "an amount", kExample = "$2.50";
   const std::string_view text = node.text();
-  if (text.empty() || text[0] != '$') {
-    node.fail(fmt::format("expected {} such as \"{}\", got {}", kNoun, kExample, quote(text)));
-  }
-  const NumberPrefix number = read_number(node, text, 1, kNoun, kExample);
+  const NumberPrefix number = read_dollars(node, "an amount", "$2.50");
   if (number.end != text.size()) fail_unit(node, text, number.end, {});
   return Dollars(number.value);
 }
 
 double read_token_price(const YamlNode& node) {
-  constexpr std::string_view kNoun = "a price per million tokens", kExample = "$0.60/M";
   const std::string_view text = node.text();
-  if (text.empty() || text[0] != '$') {
-    node.fail(fmt::format("expected {} such as \"{}\", got {}", kNoun, kExample, quote(text)));
-  }
-  const NumberPrefix number = read_number(node, text, 1, kNoun, kExample);
+  const NumberPrefix number = read_dollars(node, "a price per million tokens", "$0.60/M");
   if (text.substr(number.end) != "/M") fail_unit(node, text, number.end, {"/M"});
   return number.value;
 }

@@ -11,13 +11,6 @@ PipelineSpec completed(PipelineSpec spec) {
   return spec;
 }
 
-Value text_value(const std::string& text) {
-  Value value;
-  value.kind = Value::Kind::kText;
-  value.text = text;
-  return value;
-}
-
 }  // namespace
 
 PipelineSpec one_plugin(const char* type, const Value& parameters) {
@@ -27,21 +20,13 @@ PipelineSpec one_plugin(const char* type, const Value& parameters) {
 }
 
 PipelineSpec scored_by(const std::string& expression) {
-  Value parameters;
-  parameters.kind = Value::Kind::kMap;
-  parameters.keys = {"expression"};
-  parameters.items = {text_value(expression)};
-  return one_plugin("expr-scorer", parameters);
+  return one_plugin("expr-scorer", map_value({{"expression", text_value(expression)}}));
 }
 
 Value parameter_map(const Settings& settings, const std::vector<ParameterInfo>& table) {
-  Value map;
-  map.kind = Value::Kind::kMap;
-  for (const ParameterInfo& info : table) {
-    map.keys.emplace_back(info.name);
-    map.items.push_back(settings.raw(info.name));
-  }
-  return map;
+  std::vector<std::pair<std::string, Value>> entries;
+  for (const ParameterInfo& info : table) entries.emplace_back(info.name, settings.raw(info.name));
+  return map_value(std::move(entries));
 }
 
 const std::vector<PolicyAlias>& policy_aliases() {
@@ -53,6 +38,13 @@ const std::vector<PolicyAlias>& policy_aliases() {
     return all;
   }();
   return table;
+}
+
+const PolicyAlias* find_alias(std::string_view name) {
+  for (const PolicyAlias& alias : policy_aliases()) {
+    if (alias.name == name) return &alias;
+  }
+  return nullptr;
 }
 
 const std::vector<MissingPolicy>& missing_policies() {

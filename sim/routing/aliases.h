@@ -23,6 +23,7 @@ struct PolicyAlias {
 
 /// In alphabetical order.
 const std::vector<PolicyAlias>& policy_aliases();
+const PolicyAlias* find_alias(std::string_view name);  ///< null when there is none
 
 /// Several policies at once: "least-request:2,prefix-cache:1", as AIBrix takes them. Throws ParameterFault.
 PipelineSpec weighted_policy(std::string_view text);

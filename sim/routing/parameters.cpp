@@ -48,26 +48,19 @@ std::vector<std::string> words(std::string_view allowed) {
 }
 
 Value standard_value(const ParameterInfo& info) {
-  Value value;
-  if (info.standard.empty()) return value;
+  if (info.standard.empty()) return {};
   switch (info.kind) {
     case ParameterKind::kBoolean:
-      value.kind = Value::Kind::kBoolean;
-      value.boolean = info.standard == "true";
-      break;
+      return boolean_value(info.standard == "true");
     case ParameterKind::kInteger:
     case ParameterKind::kNumber:
-      value.kind = Value::Kind::kNumber;
-      value.number = parse_number(info.standard);
-      break;
+      return number_value(parse_number(info.standard));
     case ParameterKind::kText:
     case ParameterKind::kDuration:
     case ParameterKind::kAny:
-      value.kind = Value::Kind::kText;
-      value.text = info.standard;
       break;
   }
-  return value;
+  return text_value(std::string(info.standard));
 }
 
 void check_number(const ParameterInfo& info, double value, const Path& path) {
@@ -113,6 +106,44 @@ Value checked(const ParameterInfo& info, Value value) {
 }
 
 }  // namespace
+
+Value boolean_value(bool boolean) {
+  Value value;
+  value.kind = Value::Kind::kBoolean;
+  value.boolean = boolean;
+  return value;
+}
+
+Value number_value(double number) {
+  Value value;
+  value.kind = Value::Kind::kNumber;
+  value.number = number;
+  return value;
+}
+
+Value text_value(std::string text) {
+  Value value;
+  value.kind = Value::Kind::kText;
+  value.text = std::move(text);
+  return value;
+}
+
+Value list_value(std::vector<Value> items) {
+  Value value;
+  value.kind = Value::Kind::kList;
+  value.items = std::move(items);
+  return value;
+}
+
+Value map_value(std::vector<std::pair<std::string, Value>> entries) {
+  Value value;
+  value.kind = Value::Kind::kMap;
+  for (auto& [key, item] : entries) {
+    value.keys.push_back(std::move(key));
+    value.items.push_back(std::move(item));
+  }
+  return value;
+}
 
 const Value* Value::find(std::string_view key) const {
   for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace poolcast::routing {
@@ -22,6 +23,12 @@ struct Value {
 
   const Value* find(std::string_view key) const;  ///< null when absent
 };
+
+Value boolean_value(bool boolean);
+Value number_value(double number);
+Value text_value(std::string text);
+Value list_value(std::vector<Value> items);
+Value map_value(std::vector<std::pair<std::string, Value>> entries);
 
 /// A plugin refuses its parameters: the user's to mend.
 class ParameterFault : public std::runtime_error {

@@ -21,13 +21,7 @@ PipelineSpec of_plugin(const char* type, const Settings& settings) {
 
 /// One parameter of the plugin fixed.
 PipelineSpec with(const char* type, const char* parameter, const char* text) {
-  Value value, map;
-  value.kind = Value::Kind::kText;
-  value.text = text;
-  map.kind = Value::Kind::kMap;
-  map.keys = {parameter};
-  map.items = {value};
-  return one_plugin(type, map);
+  return one_plugin(type, map_value({{parameter, text_value(text)}}));
 }
 
 PipelineSpec drain_rate(const Settings&) { return one_plugin("drain-rate-scorer"); }
@@ -53,14 +47,10 @@ PipelineSpec affinity(const Settings&) { return with("sticky-session-scorer", "a
 
 /// Names as Dynamo's command line has them.
 PipelineSpec dynamo(const Settings& s, const char* credit, const char* policy) {
-  Value scorer, picker, text;
-  text.kind = Value::Kind::kText;
-  text.text = policy;
-  scorer.kind = picker.kind = Value::Kind::kMap;
-  scorer.keys = {"overlap_score_credit", "prefill_load_scale", "selection_policy"};
-  scorer.items = {s.raw(credit), s.raw("router-prefill-load-scale"), text};
-  picker.keys = {"temperature"};
-  picker.items = {s.raw("router-temperature")};
+  const Value scorer = map_value({{"overlap_score_credit", s.raw(credit)},
+                                  {"prefill_load_scale", s.raw("router-prefill-load-scale")},
+                                  {"selection_policy", text_value(policy)}});
+  const Value picker = map_value({{"temperature", s.raw("router-temperature")}});
   PipelineSpec spec;
   spec.plugins = {{"dynamo-kv-scorer", "dynamo-kv-scorer", scorer}, {"softmax-picker", "softmax-picker", picker}};
   complete_pipeline(spec);

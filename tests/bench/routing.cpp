@@ -41,12 +41,7 @@ PipelineSpec pipeline_of(const std::vector<const char*>& types) {
 
 PipelineSpec ruled_by(const char* type, const char* key, const char* rule) {
   PipelineSpec spec = pipeline_of({type});
-  Value text;
-  text.kind = Value::Kind::kText;
-  text.text = rule;
-  spec.plugins[0].parameters.kind = Value::Kind::kMap;
-  spec.plugins[0].parameters.keys = {key};
-  spec.plugins[0].parameters.items = {text};
+  spec.plugins[0].parameters = map_value({{key, text_value(rule)}});
   return spec;
 }
 

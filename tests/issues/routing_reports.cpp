@@ -40,14 +40,6 @@ void set_pipeline(SimulationSpec& spec, routing::PipelineSpec pipeline) {
   spec.routing.pool[0].pipeline = std::make_shared<routing::PipelineSpec>(std::move(pipeline));
 }
 
-std::vector<RequestRecord> records_of(SimulationSpec spec) {
-  Recorder recorder;
-  simulate(std::move(spec), {&recorder});
-  std::sort(recorder.records.begin(), recorder.records.end(),
-            [](const RequestRecord& a, const RequestRecord& b) { return a.row < b.row; });
-  return recorder.records;
-}
-
 /// A request every 0.3 s, each for 0.5 s, on four replicas that are asked every `interval`, behind flow control with
 /// llm-d's own detector.
 FlowReport light_load(SimTime interval, const char* staleness_policy, Histogram& ttft) {
@@ -57,12 +49,7 @@ FlowReport light_load(SimTime interval, const char* staleness_policy, Histogram&
   add_list(spec, std::move(arrivals));
   ask_every(spec, interval);
   routing::PipelineSpec pipeline = scored_by({{"queue-scorer", 2}, {"kv-cache-utilization-scorer", 2}});
-  routing::Value policy, parameters;
-  policy.kind = routing::Value::Kind::kText;
-  policy.text = staleness_policy;
-  parameters.kind = routing::Value::Kind::kMap;
-  parameters.keys = {"stalenessPolicy"};
-  parameters.items = {policy};
+  const auto parameters = routing::map_value({{"stalenessPolicy", routing::text_value(staleness_policy)}});
   pipeline.plugins.push_back({"detector", "utilization-detector", parameters});
   pipeline.flow.emplace();
   pipeline.flow->detector = pipeline.plugins.size() - 1;
@@ -83,7 +70,7 @@ std::vector<int> burst(SimTime interval) {
   add_list(spec, std::move(arrivals));
   ask_every(spec, interval);
   set_pipeline(spec, scored_by({{"kv-cache-utilization-scorer", 1}}));
-  const auto records = records_of(std::move(spec));
+  const auto records = records_by_row(std::move(spec));
   std::vector<int> counts(4);
   for (std::size_t i = 3; i < records.size(); ++i) ++counts[records[i].replica.value];
   std::sort(counts.begin(), counts.end());
@@ -147,7 +134,7 @@ TEST_CASE("equal scores do not herd where ties are drawn, and the least differen
   ask_every(spec, 3600'000 * kMs);  // nobody is asked again: all look alike, and idle
   set_pipeline(spec, scored_by({{"queue-scorer", 2}, {"kv-cache-utilization-scorer", 2}}));
   std::vector<int> counts(4);
-  for (const RequestRecord& r : records_of(std::move(spec))) ++counts[r.replica.value];
+  for (const RequestRecord& r : records_by_row(std::move(spec))) ++counts[r.replica.value];
   for (const int count : counts) {  // 100 +- 4 deviations
     CHECK(count > 65);
     CHECK(count < 135);
@@ -159,7 +146,7 @@ TEST_CASE("equal scores do not herd where ties are drawn, and the least differen
   add_list(one_ahead, std::move(arrivals));
   ask_every(one_ahead, 1000 * kMs);  // three of a million blocks in use on all but one
   set_pipeline(one_ahead, scored_by({{"kv-cache-utilization-scorer", 1}}));
-  const auto records = records_of(std::move(one_ahead));
+  const auto records = records_by_row(std::move(one_ahead));
   for (std::size_t i = 4; i < records.size(); ++i) CHECK(records[i].replica == records[3].replica);
 }
 

@@ -18,18 +18,12 @@ namespace {
 using World = SimulationSpec (*)(std::uint64_t seed);
 
 routing::Value script() {
-  routing::Value text, parameters;
-  text.kind = routing::Value::Kind::kText;
-  text.text = R"(
+  return routing::map_value({{"script", routing::text_value(R"(
     local turn = 0
     function score(request, endpoint, pool)
       turn = turn + 1
       return 1 / (1 + endpoint.waiting + endpoint.running) + endpoint.kv_usage / 3 + math.random() / 100 + turn % 3 / 9
-    end)";
-  parameters.kind = routing::Value::Kind::kMap;
-  parameters.keys = {"script"};
-  parameters.items = {text};
-  return parameters;
+    end)")}});
 }
 
 /// A pipeline that reads every column. KV use alone in every second world: nothing else then hides a wrong value.

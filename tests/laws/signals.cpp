@@ -35,16 +35,6 @@ MetricSignal metric(Dice& dice) {
   return signal;
 }
 
-routing::Value number(const char* key, double value) {
-  routing::Value map, item;
-  item.kind = routing::Value::Kind::kNumber;
-  item.number = value;
-  map.kind = routing::Value::Kind::kMap;
-  map.keys = {key};
-  map.items = {item};
-  return map;
-}
-
 FlowBand band(Dice& dice, std::int32_t priority) {
   FlowBand made;
   made.priority = priority;
@@ -63,10 +53,13 @@ std::shared_ptr<const routing::PipelineSpec> pipeline(Dice& dice, bool with_flow
   complete_pipeline(spec);
   if (!with_flow) return std::make_shared<routing::PipelineSpec>(spec);
   const bool by_queue = dice.chance(0.6);
-  spec.plugins.push_back(by_queue ? routing::PluginSpec{"d", "utilization-detector",
-                                                        number("queueDepthThreshold", dice.pick<double>({1, 2, 5}))}
-                                  : routing::PluginSpec{"d", "concurrency-detector",
-                                                        number("maxConcurrency", dice.pick<double>({1, 3, 8}))});
+  spec.plugins.push_back(
+      by_queue ? routing::PluginSpec{"d", "utilization-detector",
+                                     routing::map_value({{"queueDepthThreshold",
+                                                          routing::number_value(dice.pick<double>({1, 2, 5}))}})}
+               : routing::PluginSpec{
+                     "d", "concurrency-detector",
+                     routing::map_value({{"maxConcurrency", routing::number_value(dice.pick<double>({1, 3, 8}))}})});
   FlowControlSpec flow;
   flow.detector = spec.plugins.size() - 1;
   flow.ttl = dice.pick<SimTime>({kNever, 5 * kMs, 100 * kMs, 1000 * kMs});

@@ -64,6 +64,15 @@ SimulationSpec one_pool(std::shared_ptr<const StepCurve> curve, std::int32_t rep
   return spec;
 }
 
+std::vector<RequestRecord> records_by_row(SimulationSpec spec, Report* report) {
+  Recorder recorder;
+  Report made = simulate(std::move(spec), {&recorder});
+  if (report != nullptr) *report = std::move(made);
+  std::sort(recorder.records.begin(), recorder.records.end(),
+            [](const RequestRecord& a, const RequestRecord& b) { return a.row < b.row; });
+  return recorder.records;
+}
+
 void add_list(SimulationSpec& spec, std::vector<Arrival> arrivals) {
   SourceSpec source;
   source.source = std::make_unique<ListSource>(std::move(arrivals));
@@ -382,7 +391,8 @@ void append(std::string& text, const GatewayReport& gateway) {
   }
   for (const QuotaReport& q : gateway.quotas) text += fmt::format("quota {} {} {}\n", q.passed, q.beyond, q.tokens);
   for (const MirrorReport& m : gateway.mirrors) {
-    text += fmt::format("mirror {} {} {} {}", m.sent, m.refused, m.cell.outcomes.offered, m.cell.outcomes.output_tokens);
+    text +=
+        fmt::format("mirror {} {} {} {}", m.sent, m.refused, m.cell.outcomes.offered, m.cell.outcomes.output_tokens);
     for (const Histogram& h : m.cell.latencies.by_metric) append(text, h);
     text += '\n';
   }

@@ -53,6 +53,9 @@ SimulationSpec one_pool(std::shared_ptr<const StepCurve> curve, std::int32_t rep
 /// A fixed step of `seconds`, whatever it holds.
 std::shared_ptr<const StepCurve> fixed_step(double seconds);
 
+/// Runs a world; its records by row.
+std::vector<RequestRecord> records_by_row(SimulationSpec spec, Report* report = nullptr);
+
 void add_list(SimulationSpec& spec, std::vector<Arrival> arrivals);
 Arrival arrival(double at_s, std::int64_t prompt, std::int64_t output, std::int32_t priority = 0);
 

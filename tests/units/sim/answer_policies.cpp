@@ -14,13 +14,6 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-const PolicyAlias& alias(const std::string& name) {
-  for (const PolicyAlias& each : policy_aliases()) {
-    if (each.name == name) return each;
-  }
-  throw std::runtime_error("no policy " + name);
-}
-
 /// Three idle endpoints.
 struct Three {
   Endpoints e;
@@ -28,7 +21,7 @@ struct Three {
   std::vector<std::uint32_t> all = {0, 1, 2};
 
   explicit Three(const std::string& policy, const Value& parameters = {})
-      : pipeline(alias(policy).make(parameters), 1, "test") {
+      : pipeline(find_alias(policy)->make(parameters), 1, "test") {
     e.reset(3);
     pipeline.bind(e);
   }
@@ -47,24 +40,11 @@ struct Three {
   }
 };
 
-Value numbers(const std::vector<std::pair<std::string, double>>& entries) {
-  Value map;
-  map.kind = Value::Kind::kMap;
-  for (const auto& [key, number] : entries) {
-    Value item;
-    item.kind = Value::Kind::kNumber;
-    item.number = number;
-    map.keys.push_back(key);
-    map.items.push_back(item);
-  }
-  return map;
-}
-
 }  // namespace
 
 TEST_CASE("latency-based takes the least time by output token, and those within the buffer alike") {
   for (const auto& [buffer, second] : std::map<double, bool>{{0.0, false}, {0.2, false}, {0.3, true}}) {
-    Three three("latency-based", numbers({{"lowest_latency_buffer", buffer}}));
+    Three three("latency-based", map_value({{"lowest_latency_buffer", number_value(buffer)}}));
     three.answer(0, 10, 4, 100);  // 40 ms a token
     three.answer(1, 10, 5, 100);  // 50 ms: a quarter more
     three.answer(2, 10, 1, 10);   // 100 ms
@@ -76,7 +56,7 @@ TEST_CASE("latency-based takes the least time by output token, and those within 
 }
 
 TEST_CASE("latency-based tries first what it knows nothing of, and forgets after its time to live") {
-  Three three("latency-based", numbers({{"ttl", 60}}));
+  Three three("latency-based", map_value({{"ttl", number_value(60)}}));
   three.answer(0, 10, 4, 100);
   three.answer(1, 40, 1, 100);
   CHECK(three.choices(41) == std::vector<int>{0, 0, 300});
@@ -88,7 +68,7 @@ TEST_CASE("latency-based tries first what it knows nothing of, and forgets after
 }
 
 TEST_CASE("latency-based remembers the last requests only") {
-  Three three("latency-based", numbers({{"max_latency_list_size", 2}}));
+  Three three("latency-based", map_value({{"max_latency_list_size", number_value(2)}}));
   for (const std::uint32_t other : {1u, 2u}) three.answer(other, 1, 3, 1);
   for (const double seconds : {9.0, 1.0, 2.0}) three.answer(0, 10, seconds, 1);  // 1.5 s of the last two, 4 s of all
   CHECK(three.choices(11) == std::vector<int>{300, 0, 0});

@@ -33,19 +33,6 @@ SimulationSpec two_halves() {
   return spec;
 }
 
-std::vector<RequestRecord> run(SimulationSpec spec, Report& report) {
-  Recorder recorder;
-  report = simulate(std::move(spec), {&recorder});
-  std::sort(recorder.records.begin(), recorder.records.end(),
-            [](const RequestRecord& a, const RequestRecord& b) { return a.row < b.row; });
-  return recorder.records;
-}
-
-std::vector<RequestRecord> run(SimulationSpec spec) {
-  Report report;
-  return run(std::move(spec), report);
-}
-
 }  // namespace
 
 TEST_CASE("a request goes from prefill over the link to decode, and every instant is told") {
@@ -53,7 +40,7 @@ TEST_CASE("a request goes from prefill over the link to decode, and every instan
   spec.stepwise = GENERATE(false, true);
   add_list(spec, {arrival(0, 1000, 3)});
   Report report;
-  const auto r = run(std::move(spec), report);
+  const auto r = records_by_row(std::move(spec), &report);
   REQUIRE(r.size() == 1);
   CHECK(r[0].outcome == Outcome::kCompleted);
   CHECK(r[0].at.first_scheduled == 0);
@@ -89,7 +76,7 @@ TEST_CASE("by a decider only long prompts that are not cached where they are dec
   for (std::size_t i = 2; i < 5; ++i) arrivals[i].content.prompt = {{7, 0, arrivals[i].prompt_tokens}};
   add_list(spec, arrivals);
   Report report;
-  const auto r = run(std::move(spec), report);
+  const auto r = records_by_row(std::move(spec), &report);
   const bool elsewhere[] = {false, true, true, false, true};
   for (std::size_t i = 0; i < 5; ++i) {
     INFO(i);
@@ -104,7 +91,7 @@ TEST_CASE("by a decider only long prompts that are not cached where they are dec
 TEST_CASE("transfers that share a link share its bandwidth") {
   SimulationSpec spec = two_halves();
   add_list(spec, {arrival(0, 1000, 2), arrival(0, 2000, 2)});
-  const auto r = run(std::move(spec));
+  const auto r = records_by_row(std::move(spec));
   // Both start at 10 ms with half the link: the first has sent its 1 MB after 2 ms, the second's last 1 MB takes 1 ms.
   CHECK(r[0].at.transferred == 13 * kMs);
   CHECK(r[1].at.transferred == 14 * kMs);
@@ -118,7 +105,7 @@ TEST_CASE("decode attention pays for the whole context although its KV came from
   curve->per_context = 1e-6;
   spec.pools[1].curve = curve;
   add_list(spec, {arrival(0, 1000, 3)});
-  const auto r = run(std::move(spec));
+  const auto r = records_by_row(std::move(spec));
   CHECK(r[0].ended - r[0].at.first_token == (1002 + 1001) * 1000);  // contexts of 1,001 and 1,002 tokens
 }
 
@@ -126,7 +113,7 @@ TEST_CASE("the prompt's blocks stay on the prefill side until the KV has moved")
   SimulationSpec spec = two_halves();
   spec.pools[0].vllm().num_gpu_blocks = 64;  // 63 blocks: one prompt of 1,000 tokens at a time
   add_list(spec, {arrival(0, 1000, 2), arrival(0, 1000, 2)});
-  const auto r = run(std::move(spec));
+  const auto r = records_by_row(std::move(spec));
   CHECK(r[0].at.prefilled == 10 * kMs);
   CHECK(r[0].at.transferred == 12 * kMs);
   CHECK(r[1].at.first_scheduled == 12 * kMs);
@@ -140,7 +127,7 @@ TEST_CASE("a request that is given up leaves nothing behind, wherever it is") {
   spec.pools[0].vllm().max_num_seqs = 1;
   spec.classes[0].timeout = patience * kMs;
   add_list(spec, {arrival(0, 1000, 50), arrival(0, 1000, 50)});
-  const auto r = run(std::move(spec));
+  const auto r = records_by_row(std::move(spec));
   REQUIRE(r.size() == 2);
   for (const RequestRecord& record : r) CHECK(record.outcome == Outcome::kTimedOut);
 }
@@ -152,7 +139,7 @@ TEST_CASE("a prefix that the decode side holds does not move again") {
   for (Arrival& a : arrivals) a.content.prompt = {{7, 0, 800}};
   add_list(spec, std::move(arrivals));
   Report report;
-  const auto r = run(std::move(spec), report);
+  const auto r = records_by_row(std::move(spec), &report);
   CHECK(report.transferred_bytes == 1e6 + 200e3);
   CHECK(r[1].at.transferred - r[1].at.prefilled == 1'200'000);
   CHECK(report.replicas[0].scheduled_tokens == 1200);  // the prefill side holds it too

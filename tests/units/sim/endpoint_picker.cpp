@@ -19,26 +19,12 @@ std::shared_ptr<const routing::PipelineSpec> pipeline_of(std::vector<routing::Pl
   return std::make_shared<routing::PipelineSpec>(spec);
 }
 
-routing::Value one_number(const char* key, double number) {
-  routing::Value value, map;
-  value.kind = routing::Value::Kind::kNumber;
-  value.number = number;
-  map.kind = routing::Value::Kind::kMap;
-  map.keys = {key};
-  map.items = {value};
-  return map;
-}
-
 std::vector<RequestRecord> run(std::shared_ptr<const routing::PipelineSpec> pipeline, std::int32_t replicas,
                                std::vector<Arrival> arrivals) {
   SimulationSpec spec = one_pool(fixed_step(0.01), replicas);
   spec.routing.pool[0].pipeline = std::move(pipeline);
   add_list(spec, std::move(arrivals));
-  Recorder recorder;
-  simulate(std::move(spec), {&recorder});
-  std::sort(recorder.records.begin(), recorder.records.end(),
-            [](const RequestRecord& a, const RequestRecord& b) { return a.row < b.row; });
-  return recorder.records;
+  return records_by_row(std::move(spec));
 }
 
 }  // namespace
@@ -60,7 +46,8 @@ TEST_CASE("requests that share a prefix go to one replica by the prefix scorer")
 
 TEST_CASE("a request that the filters leave no replica is rejected as saturated, and the count in flight goes down") {
   const auto one_each = pipeline_of(
-      {{"detector", "concurrency-detector", one_number("maxConcurrency", 1)}, {"random", "random-picker", {}}});
+      {{"detector", "concurrency-detector", routing::map_value({{"maxConcurrency", routing::number_value(1)}})},
+       {"random", "random-picker", {}}});
   auto spec = *one_each;
   spec.refs = {{0, 1}, {1, 1}};
   const auto records = run(std::make_shared<routing::PipelineSpec>(spec), 2,

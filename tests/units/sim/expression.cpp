@@ -114,12 +114,7 @@ TEST_CASE("an expression that cannot be read says where") {
 
 TEST_CASE("expr-filter keeps what is true, expr-scorer gives 0 where there is no value") {
   const auto make = [](const char* type, const std::string& expression) {
-    Value map, text;
-    map.kind = Value::Kind::kMap;
-    text.kind = Value::Kind::kText;
-    text.text = expression;
-    map.keys = {"expression"};
-    map.items = {text};
+    const Value map = map_value({{"expression", text_value(expression)}});
     return make_plugin(*find_plugin(type), map, {.random = poolcast::RandomStream(1, "x")});
   };
   std::vector<std::uint32_t> kept{2, 0, 1};

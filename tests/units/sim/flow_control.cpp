@@ -14,23 +14,14 @@ namespace {
 
 constexpr SimTime kMs = 1'000'000;
 
-routing::Value number(const char* key, double value) {
-  routing::Value map, item;
-  item.kind = routing::Value::Kind::kNumber;
-  item.number = value;
-  map.kind = routing::Value::Kind::kMap;
-  map.keys = {key};
-  map.items = {item};
-  return map;
-}
-
 /// Lets one request at a time be in flight; a step takes 10 ms.
 SimulationSpec one_at_a_time(FlowControlSpec flow = {}) {
   SimulationSpec spec = one_pool(fixed_step(0.01));
   spec.stepwise = GENERATE(false, true);
   routing::PipelineSpec pipeline;
-  pipeline.plugins = {{"queue-scorer", "queue-scorer", {}},
-                      {"detector", "concurrency-detector", number("maxConcurrency", 1)}};
+  pipeline.plugins = {
+      {"queue-scorer", "queue-scorer", {}},
+      {"detector", "concurrency-detector", routing::map_value({{"maxConcurrency", routing::number_value(1)}})}};
   pipeline.refs = {{0, 1}};
   complete_pipeline(pipeline);
   flow.detector = 1;
@@ -39,21 +30,13 @@ SimulationSpec one_at_a_time(FlowControlSpec flow = {}) {
   return spec;
 }
 
-std::vector<RequestRecord> run(SimulationSpec spec, Report& report) {
-  Recorder recorder;
-  report = simulate(std::move(spec), {&recorder});
-  std::sort(recorder.records.begin(), recorder.records.end(),
-            [](const RequestRecord& a, const RequestRecord& b) { return a.row < b.row; });
-  return recorder.records;
-}
-
 }  // namespace
 
 TEST_CASE("a request waits at the gateway until the one before it has ended, and that counts as its delay") {
   SimulationSpec spec = one_at_a_time();
   add_list(spec, {arrival(0, 100, 5), arrival(0.001, 100, 5), arrival(0.002, 100, 5)});
   Report report;
-  const auto r = run(std::move(spec), report);
+  const auto r = records_by_row(std::move(spec), &report);
   for (std::size_t i = 0; i < 3; ++i) {
     INFO(i);
     const auto begin = static_cast<SimTime>(i) * 50 * kMs;
@@ -76,7 +59,7 @@ TEST_CASE("the urgent go first, by priorities that fall with urgency") {
   add_list(spec,
            {arrival(0, 100, 5), arrival(0.001, 100, 5, 0), arrival(0.002, 100, 5, -10), arrival(0.003, 100, 5, 3)});
   Report report;
-  const auto r = run(std::move(spec), report);
+  const auto r = records_by_row(std::move(spec), &report);
   CHECK(r[2].at.routed == 50 * kMs);
   CHECK(r[1].at.routed == 100 * kMs);
   CHECK(r[3].at.routed == 150 * kMs);
@@ -90,7 +73,7 @@ TEST_CASE("a queue that is full turns away, and one that waits too long expires;
   add_list(spec, {arrival(0, 100, 5), arrival(0, 100, 5), arrival(0.01, 100, 5), arrival(0.02, 100, 5),
                   arrival(0.03, 100, 5)});
   Report report;
-  const auto r = run(std::move(spec), report);
+  const auto r = records_by_row(std::move(spec), &report);
   CHECK(r[1].at.routed == 50 * kMs);  // just when it would have expired
   CHECK(r[2].reason == Reason::kFlowExpired);
   CHECK(r[2].ended == 60 * kMs);
@@ -111,7 +94,7 @@ TEST_CASE("time-outs and patience strike requests that wait at the gateway") {
   arrivals[2].cls = ClassId(1u);
   add_list(spec, arrivals);
   Report report;
-  const auto r = run(std::move(spec), report);
+  const auto r = records_by_row(std::move(spec), &report);
   CHECK(r[0].outcome == Outcome::kCompleted);
   CHECK(r[1].outcome == Outcome::kTimedOut);  // it is let go at 200 ms and has a millisecond left
   CHECK(r[2].outcome == Outcome::kCancelled);
@@ -126,7 +109,7 @@ TEST_CASE("requests before a pool that is stuck wait until it is given up, and t
   flow.ttl = kNever;
   SimulationSpec spec = one_at_a_time(flow);
   auto pipeline = std::make_shared<routing::PipelineSpec>(*spec.routing.pool[0].pipeline);
-  pipeline->plugins[1].parameters = number("maxConcurrency", 2);
+  pipeline->plugins[1].parameters = routing::map_value({{"maxConcurrency", routing::number_value(2)}});
   spec.routing.pool[0].pipeline = pipeline;
   spec.routing.pool[0].signals.waiting.interval = 10 * kMs;  // somebody looks again and again
   VllmArgs& engine = spec.pools[0].vllm();
@@ -137,7 +120,7 @@ TEST_CASE("requests before a pool that is stuck wait until it is given up, and t
   // the fourth finds no room before the pool is given up.
   add_list(spec, {arrival(0, 30, 40), arrival(0.005, 39, 30), arrival(1, 39, 30), arrival(1.005, 10, 2)});
   Report report;
-  const auto r = run(std::move(spec), report);
+  const auto r = records_by_row(std::move(spec), &report);
   REQUIRE(r.size() == 4);
   CHECK(r[0].outcome == Outcome::kCompleted);
   CHECK(r[1].reason == Reason::kStalled);

@@ -12,30 +12,12 @@ using namespace poolcast::routing;
 
 namespace {
 
-Value text(const std::string& value) {
-  Value v;
-  v.kind = Value::Kind::kText;
-  v.text = value;
-  return v;
-}
-
-Value number(double value) {
-  Value v;
-  v.kind = Value::Kind::kNumber;
-  v.number = value;
-  return v;
-}
+constexpr auto text = text_value;
+constexpr auto number = number_value;
 
 Value scripted(const std::string& script, std::vector<std::pair<std::string, Value>> more = {}) {
-  Value map;
-  map.kind = Value::Kind::kMap;
-  map.keys = {"script"};
-  map.items = {text(script)};
-  for (auto& [key, value] : more) {
-    map.keys.push_back(key);
-    map.items.push_back(value);
-  }
-  return map;
+  more.emplace(more.begin(), "script", text(script));
+  return map_value(std::move(more));
 }
 
 std::unique_ptr<Plugin> make(const char* type, const Value& parameters, std::uint64_t seed = 3) {

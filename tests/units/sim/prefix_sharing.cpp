@@ -18,14 +18,6 @@ SimulationSpec caching_pool() {
   return spec;
 }
 
-std::vector<RequestRecord> run(SimulationSpec spec, Report& report) {
-  Recorder recorder;
-  report = simulate(std::move(spec), {&recorder});
-  std::sort(recorder.records.begin(), recorder.records.end(),
-            [](const RequestRecord& a, const RequestRecord& b) { return a.row < b.row; });
-  return recorder.records;
-}
-
 LengthSpec fixed(std::int64_t tokens) {
   LengthSpec length;
   length.mean = static_cast<double>(tokens);
@@ -44,7 +36,7 @@ TEST_CASE("requests with one shared prefix find its full blocks after the first 
   SimulationSpec spec = caching_pool();
   spec.sources.push_back({make_source(synth, ClassId(0u), 0, 1, "w")});
   Report report;
-  const auto records = run(std::move(spec), report);
+  const auto records = records_by_row(std::move(spec), &report);
   REQUIRE(records.size() == 20);
   for (const RequestRecord& r : records) {
     CHECK(r.prompt_tokens == 150);
@@ -94,7 +86,7 @@ TEST_CASE("a turn of a session finds the prompt and the output of the turn befor
   SimulationSpec spec = caching_pool();
   spec.sources.push_back({make_source(sessions, ClassId(0u), 0, 1, "w")});
   Report report;
-  const auto records = run(std::move(spec), report);
+  const auto records = records_by_row(std::move(spec), &report);
   REQUIRE(records.size() == 12);
   bool first_of_all = true;
   for (const RequestRecord& r : records) {

@@ -19,23 +19,9 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 
 Value map(const std::vector<std::pair<std::string, double>>& numbers) {
-  Value v;
-  v.kind = Value::Kind::kMap;
-  for (const auto& [key, number] : numbers) {
-    Value item;
-    item.kind = Value::Kind::kNumber;
-    item.number = number;
-    v.keys.push_back(key);
-    v.items.push_back(item);
-  }
-  return v;
-}
-
-const PolicyAlias& alias(const std::string& name) {
-  for (const PolicyAlias& each : policy_aliases()) {
-    if (each.name == name) return each;
-  }
-  throw std::runtime_error("no policy " + name);
+  std::vector<std::pair<std::string, Value>> entries;
+  for (const auto& [key, number] : numbers) entries.emplace_back(key, number_value(number));
+  return map_value(std::move(entries));
 }
 
 /// A policy over `size` endpoints, whose columns the test sets.
@@ -45,7 +31,7 @@ struct Running {
   std::vector<std::uint32_t> all;
 
   Running(const std::string& name, std::size_t size, const Value& parameters = {}, std::uint64_t seed = 1)
-      : pipeline(alias(name).make(parameters), seed, "test"), all(size) {
+      : pipeline(find_alias(name)->make(parameters), seed, "test"), all(size) {
     e.reset(size);
     std::iota(all.begin(), all.end(), 0u);
     pipeline.bind(e);
@@ -164,13 +150,8 @@ TEST_CASE("session: a request without one goes to the fewest requests of the las
 }
 
 TEST_CASE("manual: sessions stay, new ones go by assignment_mode, and one that idled too long is assigned anew") {
-  Value parameters = map({{"max_idle_secs", 100}});
-  Value mode;
-  mode.kind = Value::Kind::kText;
-  mode.text = "min_group";
-  parameters.keys.push_back("assignment_mode");
-  parameters.items.push_back(mode);
-  Running r("manual", 3, parameters);
+  Running r("manual", 3,
+            map_value({{"max_idle_secs", number_value(100)}, {"assignment_mode", text_value("min_group")}}));
   Set homes;
   for (std::uint64_t s = 0; s < 3; ++s) homes.insert(r.choose(prompt(10, s)));
   CHECK(homes.size() == 3);  // the endpoint with the fewest sessions, each time
@@ -262,18 +243,14 @@ TEST_CASE("kv-aware, loadaware, prefix-aware and cache-aware follow their thresh
 }
 
 TEST_CASE("a policy refuses a parameter that it has not, or a value that is out of range") {
-  CHECK_THROWS_AS(alias("dynamo-kv").make(map({{"overlap_score_weight", 1}})), ParameterFault);
-  CHECK_THROWS_AS(alias("prefix-hash").make(map({{"load_factor", 0.5}})), ParameterFault);
-  CHECK_NOTHROW(alias("prefix-hash").make(map({{"load_factor", 2}})));
+  CHECK_THROWS_AS(find_alias("dynamo-kv")->make(map({{"overlap_score_weight", 1}})), ParameterFault);
+  CHECK_THROWS_AS(find_alias("prefix-hash")->make(map({{"load_factor", 0.5}})), ParameterFault);
+  CHECK_NOTHROW(find_alias("prefix-hash")->make(map({{"load_factor", 2}})));
 }
 
 TEST_CASE("expressions read the limits of the request's model") {
-  Value text, parameters;
-  text.kind = Value::Kind::kText;
-  text.text = "request.prompt_tokens * 2 > model.context_limit ? endpoint.waiting : 0";
-  parameters.kind = Value::Kind::kMap;
-  parameters.keys = {"expression"};
-  parameters.items = {text};
+  const Value parameters = map_value({{"expression", text_value("request.prompt_tokens * 2 > model.context_limit ? "
+                                                                "endpoint.waiting : 0")}});
   const auto plugin = make_plugin(*find_plugin("expr-scorer"), parameters, {.random = RandomStream(1, "x")});
   Endpoints e;
   e.reset(1);

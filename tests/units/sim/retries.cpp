@@ -34,11 +34,8 @@ struct Result {
 };
 
 Result run(SimulationSpec spec) {
-  Recorder recorder;
   Result result;
-  result.report = simulate(std::move(spec), {&recorder});
-  result.records = std::move(recorder.records);
-  std::sort(result.records.begin(), result.records.end(), [](const auto& a, const auto& b) { return a.row < b.row; });
+  result.records = records_by_row(std::move(spec), &result.report);
   return result;
 }
 

@@ -15,43 +15,11 @@ using namespace poolcast::routing;
 
 namespace {
 
-Value number(double value) {
-  Value v;
-  v.kind = Value::Kind::kNumber;
-  v.number = value;
-  return v;
-}
-
-Value text(const std::string& value) {
-  Value v;
-  v.kind = Value::Kind::kText;
-  v.text = value;
-  return v;
-}
-
-Value boolean(bool value) {
-  Value v;
-  v.kind = Value::Kind::kBoolean;
-  v.boolean = value;
-  return v;
-}
-
-Value list(std::vector<Value> items) {
-  Value v;
-  v.kind = Value::Kind::kList;
-  v.items = std::move(items);
-  return v;
-}
-
-Value map(std::vector<std::pair<std::string, Value>> entries) {
-  Value v;
-  v.kind = Value::Kind::kMap;
-  for (auto& [key, value] : entries) {
-    v.keys.push_back(key);
-    v.items.push_back(value);
-  }
-  return v;
-}
+constexpr auto number = number_value;
+constexpr auto text = text_value;
+constexpr auto boolean = boolean_value;
+constexpr auto list = list_value;
+constexpr auto map = map_value;
 
 std::unique_ptr<Plugin> make(const char* type, const Value& parameters = {}, std::uint64_t seed = 3) {
   return make_plugin(*find_plugin(type), parameters, {.random = RandomStream(seed, type)});

@@ -18,16 +18,6 @@ SimulationSpec world(bool async) {
   return spec;
 }
 
-/// By row.
-std::vector<RequestRecord> records_of(SimulationSpec spec, Report* report = nullptr) {
-  Recorder recorder;
-  Report r = simulate(std::move(spec), {&recorder});
-  if (report) *report = std::move(r);
-  std::sort(recorder.records.begin(), recorder.records.end(),
-            [](const RequestRecord& a, const RequestRecord& b) { return a.row < b.row; });
-  return recorder.records;
-}
-
 }  // namespace
 
 TEST_CASE("planned ahead, a request waits one step more, for its own plan or for a slot or blocks that come free") {
@@ -43,7 +33,7 @@ TEST_CASE("planned ahead, a request waits one step more, for its own plan or for
       // The first runs in steps 1 to 6. The second ends with step 2; the third gets its place in step 3, or planned
       // ahead in step 4. The fourth comes during step 3 (26 ms), and its place comes free with the end of the third.
       add_list(spec, {arrival(0, 10, 6), arrival(0, 10, 2), arrival(0, 10, 1), arrival(0.026, 10, 1)});
-      const auto r = records_of(std::move(spec));
+      const auto r = records_by_row(std::move(spec));
       INFO("by slots " << by_slots << ", async " << async);
       CHECK(r[0].at.last_token == 60 * kMs);
       CHECK(r[1].at.last_token == 20 * kMs);
@@ -59,7 +49,7 @@ TEST_CASE("planned ahead, a request that comes during step k is in step k + 2, a
   SimulationSpec spec = world(true);
   // The first runs from 0 to 50 ms. 12 ms is in step 2; at 65 ms the engine is idle.
   add_list(spec, {arrival(0, 10, 5), arrival(0.012, 10, 1), arrival(0.065, 10, 1)});
-  const auto r = records_of(std::move(spec));
+  const auto r = records_by_row(std::move(spec));
   CHECK(r[0].ended == 50 * kMs);
   CHECK(r[1].at.first_scheduled == 30 * kMs);
   CHECK(r[2].at.first_scheduled == 65 * kMs);
@@ -70,7 +60,7 @@ TEST_CASE("planned ahead, an engine with nothing else to do does not wait for th
   spec.pools[0].vllm().max_num_seqs = 1;
   // The plan of step 3 is empty, for the slot is taken; when step 2 ends the next is planned and begins at once.
   add_list(spec, {arrival(0, 10, 2), arrival(0.005, 10, 2)});
-  const auto r = records_of(std::move(spec));
+  const auto r = records_by_row(std::move(spec));
   CHECK(r[0].ended == 20 * kMs);
   CHECK(r[1].at.first_scheduled == 20 * kMs);
   CHECK(r[1].ended == 40 * kMs);
@@ -86,7 +76,7 @@ TEST_CASE("planned ahead, the block of a request that has just ended goes to one
   // victim of the plan of step 6, made before that was known: it loses nothing, and nobody is preempted.
   add_list(spec, {arrival(0, 4, 9), arrival(0, 1, 4)});
   Report report;
-  const auto r = records_of(std::move(spec), &report);
+  const auto r = records_by_row(std::move(spec), &report);
   CHECK(r[0].ended == 90 * kMs);
   CHECK(r[1].ended == 40 * kMs);
   CHECK(report.replicas[0].preemptions == 0);
