@@ -87,6 +87,8 @@ void complete_tpu(EngineSettings& settings, const EngineSite& site) {
     site.args.fail(fmt::format("VLLM_TPU_BUCKET_PADDING_GAP ({}) makes more than {} buckets", gap, kMostBuckets));
   }
   if (!settings.states("block_size")) args.block_size = tpu_page(args.max_model_len);
+  // arg_utils.py: no more requests run than a step has tokens.
+  if (!settings.states("max_num_seqs")) args.max_num_seqs = std::min(args.max_num_seqs, args.max_num_batched_tokens);
   args.token_buckets = tpu_token_buckets(guide_of(settings, "MIN_TOKEN_BUCKET", 16), args.max_num_batched_tokens, gap);
   if (const auto more = settings.guides.find("compilation_sizes"); more != settings.guides.end()) {
     args.token_buckets.insert(args.token_buckets.end(), more->second.begin(), more->second.end());
@@ -194,7 +196,8 @@ EngineKind bucketed_kind() {
   kind.left_out = {"what is compiled ahead costs nothing after the start",
                    "vLLM on TPU: no device loop over several steps, one data-parallel rank",
                    "Neuron: no asynchronous mode, no prefix cache, no chunked prefill",
-                   "JetStream: no chunked prefill, a slot comes back at the end of its step",
+                   "JetStream: no chunked prefill, a slot comes back at the end of its step, a prompt above the largest bucket "
+                   "is refused and not cut",
                    "no speculative decoding",
                    "no LoRA"};
   return kind;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // vLLM V1. Names: vllm/config/{scheduler,cache}.py, vllm/engine/arg_utils.py; telemetry: vllm/v1/metrics/loggers.py.
+#include <algorithm>
+
 #include "scenarios/engines/engine_kind.h"
 #include "scenarios/engines/vllm_kv_rule.h"
 #include "scenarios/engines/vllm_speculation.h"
@@ -32,8 +34,9 @@ EngineArgument enforce_eager() {
 EngineArgument async_scheduling() {
   EngineArgument argument = argument::flag("async_scheduling", &VllmArgs::async_scheduling);
   argument.set = [](EngineSettings& s, const YamlNode& v) {
-    const bool automatic = v.is_word("auto");
-    of(s.args).async_scheduling = automatic || v.boolean();
+    const std::size_t which = v.choice({"false", "true", "auto"});
+    const bool automatic = which == 2;
+    of(s.args).async_scheduling = which > 0;
     s.guides.erase("async_scheduling");
     if (automatic) s.guides["async_scheduling"] = {};
   };
@@ -117,8 +120,19 @@ void complete_async(EngineSettings& settings, const EngineSite& site) {
   args.async_scheduling = false;
 }
 
+/// A default gives way to what is stated (arg_utils.py): without chunks a step takes the longest prompt, and no more
+/// requests run than a step has tokens.
+void complete_limits(EngineSettings& settings) {
+  VllmArgs& args = of(settings.args);
+  if (!settings.states("max_num_batched_tokens") && !args.enable_chunked_prefill) {
+    args.max_num_batched_tokens = std::max(args.max_num_batched_tokens, args.max_model_len);
+  }
+  if (!settings.states("max_num_seqs")) args.max_num_seqs = std::min(args.max_num_seqs, args.max_num_batched_tokens);
+}
+
 void complete(EngineSettings& settings, const EngineSite& site) {
   complete_async(settings, site);
+  complete_limits(settings);
   if (!settings.states("cudagraph_capture_sizes")) return;
   const std::int64_t last = settings.guides["cudagraph_capture_sizes"].back();
   const std::int64_t most = guide_of(settings, "max_cudagraph_capture_size", last);

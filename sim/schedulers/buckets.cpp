@@ -69,7 +69,14 @@ void Buckets::pad_prompt(StepPlan& plan) {
   use(plan, Program::kPrompt, bucket, 1);
 }
 
-Tokens Buckets::context_bucket(Tokens longest) const { return above(args_.context_buckets, longest); }
+/// NxD Inference compares strictly in lists of contexts alone, and not in those of rows and contexts.
+bool Buckets::strict() const {
+  return args_.flavour == BucketedArgs::Flavour::kNeuron && args_.request_buckets.size() < 2;
+}
+
+Tokens Buckets::context_bucket(Tokens longest) const {
+  return strict() ? above(args_.context_buckets, longest) : up(args_.context_buckets, longest);
+}
 
 void Buckets::pad_decodes(StepPlan& plan, Tokens longest) {
   const std::int64_t rows = up(args_.request_buckets, plan.requests);
@@ -82,7 +89,7 @@ void Buckets::pad_decodes(StepPlan& plan, Tokens longest) {
 std::int64_t Buckets::steps_in_bucket(Tokens longest) const {
   const Tokens bucket = context_bucket(longest);
   const bool last = args_.context_buckets.empty() || bucket >= args_.context_buckets.back();
-  return std::max<std::int64_t>(1, bucket - longest + (last ? 1 : 0));
+  return std::max<std::int64_t>(1, bucket - longest + (last || !strict() ? 1 : 0));
 }
 
 /// A shape that was not used before is compiled first, or taken out of the cache.

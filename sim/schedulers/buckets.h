@@ -39,6 +39,7 @@ class Buckets {
  private:
   enum class Program : std::uint8_t { kStep, kPrompt, kDecode };
 
+  bool strict() const;
   Tokens context_bucket(Tokens longest) const;
   void use(StepPlan& plan, Program program, std::int64_t size, std::int64_t rows);
 

@@ -134,8 +134,8 @@ struct Refusal {
     return by_blocks(args.tokens_per_block, args.num_blocks);
   }
   Reason operator()(const BucketedArgs& args) const {
-    if (args.flavour != BucketedArgs::Flavour::kTpu) return Reason::kNone;
-    return by_blocks(args.block_size, args.num_gpu_blocks - 1);
+    if (args.flavour == BucketedArgs::Flavour::kTpu) return by_blocks(args.block_size, args.num_gpu_blocks - 1);
+    return !args.token_buckets.empty() && prompt > args.token_buckets.back() ? Reason::kShape : Reason::kNone;
   }
   Reason operator()(const TritonArgs&) const { return Reason::kNone; }
   Reason operator()(const SessionArgs&) const { return Reason::kNone; }

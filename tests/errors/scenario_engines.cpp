@@ -324,6 +324,12 @@ std::string drafts(const std::string& config) { return "speculative_config: {" +
 
 }  // namespace
 
+TEST_CASE("asynchronous scheduling is on, off or left to the engine") {
+  CHECK(message(vllm_fault("async_scheduling: maybe")) ==
+        "s.yaml:32:113: pools[1].engine.args.async_scheduling: unknown value \"maybe\"");
+  CHECK(vllm_fault("async_scheduling: \"auto\"") == "no error");
+}
+
 TEST_CASE("a message holds a token at least") {
   CHECK(message(vllm_fault("stream_interval: 0")) ==
         "s.yaml:32:112: pools[1].engine.args.stream_interval: must be a whole number from 1 to 1000000000, got \"0\"");

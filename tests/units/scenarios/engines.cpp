@@ -97,6 +97,21 @@ TEST_CASE("arguments of TensorRT-LLM stand in its own mappings or beside them") 
   CHECK(inside.capacity_scheduler_policy == TensorrtLlmArgs::CapacityPolicy::kStaticBatch);
 }
 
+TEST_CASE("vLLM's defaults give way to what is stated") {
+  const auto vllm = [](const std::string& args, const std::string& accelerator = "h100-sxm") {
+    return args_of<VllmArgs>(one_pool("{kind: vllm, version: mainline-2026-08-17, args: {" + args + "}}", accelerator));
+  };
+  CHECK(vllm("").max_num_seqs == 1024);
+  CHECK(vllm("max_num_batched_tokens: 512").max_num_seqs == 512);  // no more than a step has tokens
+  CHECK(vllm("max_num_batched_tokens: 512, max_num_seqs: 9").max_num_seqs == 9);
+  CHECK(vllm("enable_chunked_prefill: false").max_num_batched_tokens == 8192);
+  CHECK(vllm("enable_chunked_prefill: false, max_model_len: 9000").max_num_batched_tokens == 9000);
+  CHECK(vllm("max_model_len: 9000").max_num_batched_tokens == 8192);
+  const BucketedArgs tpu = bucketed("vllm-tpu-2026-08-22", "", "tpu-v5p");
+  CHECK(tpu.max_num_batched_tokens == 256);
+  CHECK(tpu.max_num_seqs == 256);
+}
+
 TEST_CASE("the buckets of vLLM on TPU follow from its limits") {
   const BucketedArgs args = bucketed("vllm-tpu-2026-08-22", "max_num_seqs: 100", "tpu-v6e");
   CHECK(args.max_num_batched_tokens == 1024);

@@ -164,31 +164,43 @@ TEST_CASE("a request of several passes takes its batch so many times as long") {
   CHECK(r.report.replicas[0].steps == 1);
 }
 
+namespace {
+
+/// A random world whose pools are of Triton and of sessions.
+SimulationSpec batch_world(std::uint64_t seed) {
+  SimulationSpec spec = random_world(seed);
+  for (std::size_t p = 0; p < spec.pools.size(); ++p) {
+    const auto pick = static_cast<std::int64_t>(seed + p);
+    spec.pools[p].curve = by_token();  // slow enough for queues
+    if (pick % 4 == 3) {
+      spec.pools[p].engine = SessionArgs{1 + pick % 3, pick % 5, 4, pick % 2 == 0, 200};
+      continue;
+    }
+    TritonArgs args;
+    args.max_batch_size = 1 + pick % 7;
+    args.max_queue_delay_microseconds = pick % 3 == 0 ? 3000 : 0;
+    args.instance_count = 1 + pick % 2;
+    args.priority_levels = pick % 5 == 0 ? 3 : 0;
+    args.default_priority_level = 2;
+    args.preserve_ordering = pick % 2 == 0;
+    if (pick % 6 == 0) args.default_queue_policy = {TritonArgs::TimeoutAction::kReject, 9000, 5};
+    if (pick % 6 == 1) args.default_queue_policy = {TritonArgs::TimeoutAction::kDelay, 2000, 0};
+    spec.pools[p].engine = args;
+  }
+  return spec;
+}
+
+}  // namespace
+
 TEST_CASE("batches keep the laws in 200 random worlds, with deadlines, caps and several pools") {
   std::uint64_t refused = 0, batches = 0, completed = 0;
   std::int64_t in_batches = 0;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    SimulationSpec spec = random_world(seed);
-    for (std::size_t p = 0; p < spec.pools.size(); ++p) {
-      const auto pick = static_cast<std::int64_t>(seed + p);
-      spec.pools[p].curve = by_token();  // slow enough for queues
-      if (pick % 4 == 3) {
-        spec.pools[p].engine = SessionArgs{1 + pick % 3, pick % 5, 4, pick % 2 == 0, 200};
-        continue;
-      }
-      TritonArgs args;
-      args.max_batch_size = 1 + pick % 7;
-      args.max_queue_delay_microseconds = pick % 3 == 0 ? 3000 : 0;
-      args.instance_count = 1 + pick % 2;
-      args.priority_levels = pick % 5 == 0 ? 3 : 0;
-      args.default_priority_level = 2;
-      args.preserve_ordering = pick % 2 == 0;
-      if (pick % 6 == 0) args.default_queue_policy = {TritonArgs::TimeoutAction::kReject, 9000, 5};
-      if (pick % 6 == 1) args.default_queue_policy = {TritonArgs::TimeoutAction::kDelay, 2000, 0};
-      spec.pools[p].engine = args;
-    }
     INFO("world " << seed);
-    const Report report = simulate(std::move(spec));  // throws when a law is broken
+    Report report;  // making it throws when a law is broken
+    const std::string whole = fingerprint_of(batch_world(seed), false, &report);
+    const std::string stepwise = fingerprint_of(batch_world(seed), true);
+    if (whole != stepwise) FAIL(first_difference(whole, stepwise));
     batches += report.steps;
     for (const ReplicaReport& r : report.replicas) in_batches += r.running_steps;
     completed += report.total().outcomes.count(Outcome::kCompleted);

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/schedulers/registry.h"
+
 // Expected lists and paddings: hand-worked from the rules of tpu-inference@b8692ff0, neuronx-distributed-inference@
 // 4bcdc54b, vllm-neuron@a5ef7c8 and JetStream@acd4f5ad, as buckets.h states them. What replicas make of them is in
 // golden/buckets.
@@ -96,4 +98,31 @@ TEST_CASE("Neuron takes the next larger bucket when a length equals one, except 
   CHECK(buckets.steps_in_bucket(1000) == 24);  // 1000 to 1023
   CHECK(buckets.steps_in_bucket(1024) == 1024);
   CHECK(buckets.steps_in_bucket(4000) == 97);  // 4000 to 4096
+}
+
+TEST_CASE("Neuron's lists of rows and contexts take a length into the bucket of its size") {
+  BucketedArgs args = neuron(4096, 4);
+  args.request_buckets = {1, 2, 4};
+  Buckets buckets(args);
+  const auto decode = [&](std::int64_t requests, Tokens longest) {
+    StepPlan p = plan(requests, requests);
+    buckets.pad_decodes(p, longest);
+    return p.padding;
+  };
+  CHECK(decode(2, 1024) == Padding{2, 2, 2, 2 * 1024});
+  CHECK(decode(3, 1025) == Padding{4, 4, 4, 4 * 2048});
+  CHECK(buckets.steps_in_bucket(1000) == 25);  // 1000 to 1024
+  CHECK(buckets.steps_in_bucket(1025) == 1024);
+  CHECK(buckets.steps_in_bucket(4000) == 97);
+}
+
+TEST_CASE("a prompt above the largest compiled one is refused") {
+  BucketedArgs args = neuron(1024, 4);
+  args.token_buckets = neuron_buckets(128, 512);
+  CHECK(refusal(args, 512, 100) == Reason::kNone);
+  CHECK(refusal(args, 513, 100) == Reason::kShape);
+  args.flavour = Flavour::kJetstream;
+  CHECK(refusal(args, 512, 100) == Reason::kNone);
+  CHECK(refusal(args, 513, 100) == Reason::kShape);
+  CHECK(refusal(tpu(256, 4), 513, 100) == Reason::kNone);  // by chunks
 }
