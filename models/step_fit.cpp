@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/step_fit.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/error.h"
@@ -15,6 +16,13 @@ bool within(std::optional<T> limit, T value) {
   return !limit || value <= *limit;
 }
 
+/// Tokens of a compiled shape that belong to no request.
+Tokens padding_of(const StepShape& shape) {
+  Tokens padding = shape.tokens - shape.decode_requests;
+  for (const PrefillChunk& chunk : shape.prefill) padding -= chunk.query;
+  return std::max<Tokens>(0, padding);
+}
+
 class StepFitCurve final : public StepCurve {
  public:
   explicit StepFitCurve(StepFit fit) : fit_(std::move(fit)) {}
@@ -25,7 +33,7 @@ class StepFitCurve final : public StepCurve {
     for (const PrefillChunk& chunk : shape.prefill) {
       sum += fit_.per_token * d(chunk.query) + fit_.per_prefill_context * (d(chunk.query) * d(chunk.context));
     }
-    return sum;
+    return sum + fit_.per_token * d(padding_of(shape));
   }
 
   DecodeLine decode_line(std::int64_t requests, Tokens context) const override {
@@ -56,7 +64,8 @@ class StepFitCurve final : public StepCurve {
             {"prefill tokens", tokens},
             {"prefill attention", attention},
             {"decode requests", fit_.per_request * d(shape.decode_requests)},
-            {"decode attention", fit_.per_context_token * d(shape.decode_context)}};
+            {"decode attention", fit_.per_context_token * d(shape.decode_context)},
+            {"padding", fit_.per_token * d(padding_of(shape))}};
   }
 
   std::string provenance() const override {

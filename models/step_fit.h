@@ -10,9 +10,9 @@
 namespace poolcast {
 
 /// Coefficients fitted to the step log of an engine:
-///   seconds = base + per_token * prefill tokens + per_request * decode requests
+///   seconds = base + per_token * (prefill tokens + padding) + per_request * decode requests
 ///           + per_context_token * decode context + per_prefill_context * sum of query * context over prefill chunks.
-/// With all but `base` zero this is a fixed step.
+/// Padding is what a compiled shape holds beyond its requests. With all but `base` zero this is a fixed step.
 struct StepFit {
   Seconds base{0};
   Seconds per_token{0};

@@ -193,13 +193,14 @@ EngineKind bucketed_kind() {
   kind.has_telemetry = [](const EngineArgs& args) { return of(args).flavour != Flavour::kJetstream; };
   kind.native = {{"vllm:num_preemptions", &ReplicaUse::preemptions}, {"vllm:request_success", &ReplicaUse::completed}};
   kind.signals = {"vllm:num_requests_waiting", "vllm:num_requests_running", "vllm:kv_cache_usage_perc"};
-  kind.left_out = {"what is compiled ahead costs nothing after the start",
-                   "vLLM on TPU: no device loop over several steps, one data-parallel rank",
-                   "Neuron: no asynchronous mode, no prefix cache, no chunked prefill",
-                   "JetStream: no chunked prefill, a slot comes back at the end of its step, a prompt above the largest bucket "
-                   "is refused and not cut",
-                   "no speculative decoding",
-                   "no LoRA"};
+  kind.left_out = {
+      "what is compiled ahead costs nothing after the start",
+      "vLLM on TPU: no device loop over several steps, one data-parallel rank",
+      "Neuron: no asynchronous mode, no prefix cache, no chunked prefill",
+      "JetStream: no chunked prefill, a slot comes back at the end of its step, a prompt above the largest bucket "
+      "is refused and not cut",
+      "no speculative decoding",
+      "no LoRA"};
   return kind;
 }
 

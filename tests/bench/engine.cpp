@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "models/step_fit.h"
+#include "sim/schedulers/buckets.h"
 #include "sim/simulation.h"
 #include "sim/workload.h"
 
@@ -89,6 +90,29 @@ SglangArgs sglang(bool overlap, std::int64_t page_size) {
   return args;
 }
 
+BucketedArgs tpu() {
+  BucketedArgs args;
+  args.max_num_batched_tokens = 8192;
+  args.max_model_len = 32768;
+  args.num_gpu_blocks = 30'000;
+  args.token_buckets = tpu_token_buckets(16, args.max_num_batched_tokens, 0);
+  args.request_buckets = tpu_request_buckets(8, args.max_num_seqs);
+  return args;
+}
+
+/// Padded to whole buckets a step takes many times as long as on the others, so these are overloaded and never short of
+/// work.
+BucketedArgs slots(BucketedArgs::Flavour flavour) {
+  BucketedArgs args;
+  args.flavour = flavour;
+  args.max_model_len = 32768;
+  args.request_buckets = {args.max_num_seqs};
+  const bool neuron = flavour == BucketedArgs::Flavour::kNeuron;
+  args.token_buckets = neuron ? neuron_buckets(128, args.max_model_len) : jetstream_buckets(args.max_model_len);
+  args.context_buckets = neuron ? args.token_buckets : std::vector<std::int64_t>{args.max_model_len};
+  return args;
+}
+
 TritonArgs triton(std::int64_t delay_us) {
   TritonArgs args;
   args.max_batch_size = 8;
@@ -155,6 +179,9 @@ int main(int argc, char** argv) {
       {"sglang, normal loop, radix cache", sglang(false, 1)},
       {"tensorrt-llm, GUARANTEED_NO_EVICT", tensorrt_llm(Policy::kGuaranteedNoEvict)},
       {"tensorrt-llm, MAX_UTILIZATION", tensorrt_llm(Policy::kMaxUtilization)},
+      {"bucketed, vLLM on TPU, prefix cache", tpu()},
+      {"bucketed, Neuron", slots(BucketedArgs::Flavour::kNeuron)},
+      {"bucketed, JetStream", slots(BucketedArgs::Flavour::kJetstream)},
       {"triton", triton(0)},
       {"triton, delay of 5 ms", triton(5000)},
       {"session", sessions()},

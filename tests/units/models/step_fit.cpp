@@ -35,6 +35,16 @@ TEST_CASE("a step fit is linear in its five measures") {
   CHECK(sum == curve->step(shape).value);
 }
 
+TEST_CASE("padding of a compiled shape costs a step fit as much as tokens of a prompt") {
+  const auto curve = make_step_fit(fit());
+  StepShape shape = decode(3, 40);
+  shape.tokens = 16;
+  CHECK(curve->step(shape).value == 10 + 13 + 1.5 + 10);
+  double sum = 0;
+  for (const StepTerm& entry : curve->terms(shape)) sum += entry.seconds.value;
+  CHECK(sum == curve->step(shape).value);
+}
+
 TEST_CASE("the decode line of a step fit holds for every context") {
   const auto curve = make_step_fit(fit());
   const DecodeLine line = curve->decode_line(3, 40);
