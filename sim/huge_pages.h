@@ -23,14 +23,14 @@ struct HugePageAllocator {
 
   T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
-    if (bytes < kHuge) return static_cast<T*>(::operator new(bytes));
+    if (bytes < kHuge) return static_cast<T*>(::operator new(bytes, std::align_val_t(alignof(T))));
     void* const memory = std::aligned_alloc(kHuge, (bytes + kHuge - 1) / kHuge * kHuge);
     if (memory == nullptr) throw std::bad_alloc();
     madvise(memory, bytes, MADV_HUGEPAGE);
     return static_cast<T*>(memory);
   }
   void deallocate(T* memory, std::size_t count) {
-    if (count * sizeof(T) < kHuge) return ::operator delete(memory);
+    if (count * sizeof(T) < kHuge) return ::operator delete(memory, std::align_val_t(alignof(T)));
     std::free(memory);
   }
   friend bool operator==(HugePageAllocator, HugePageAllocator) { return true; }

@@ -7,6 +7,7 @@
 #include "sim/content.h"
 #include "sim/ids.h"
 #include "sim/request.h"
+#include "sim/schedulers/held_blocks.h"
 #include "sim/schedulers/kv_table.h"
 #include "sim/time.h"
 
@@ -70,6 +71,7 @@ class RequestTable {
       records_.emplace_back();
       contents_.emplace_back();
       kv_.emplace_back();
+      held_.emplace_back();
       deliveries_.emplace_back();
       generations_.push_back(0);
       return id;
@@ -91,6 +93,7 @@ class RequestTable {
   Content& content(RequestId id) { return contents_[id.value]; }
   const Content& content(RequestId id) const { return contents_[id.value]; }
   KvTable& kv(RequestId id) { return kv_[id.value]; }
+  HeldBlocks& held(RequestId id) { return held_[id.value]; }
   Delivery& delivery(RequestId id) { return deliveries_[id.value]; }
   RequestRecord& record(RequestId id) { return records_[id.value]; }
   const RequestRecord& record(RequestId id) const { return records_[id.value]; }
@@ -104,6 +107,7 @@ class RequestTable {
   std::vector<RequestRecord> records_;
   std::vector<Content> contents_;
   std::vector<KvTable> kv_;
+  std::vector<HeldBlocks> held_;
   std::vector<Delivery> deliveries_;
   std::vector<std::uint32_t> generations_;
   std::vector<RequestId> free_;

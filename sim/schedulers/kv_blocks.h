@@ -1,32 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "sim/huge_pages.h"
 #include "sim/request_table.h"
-#include "sim/schedulers/hash_index.h"
+#include "sim/schedulers/cached_runs.h"
 #include "sim/schedulers/host_tier.h"
-#include "sim/schedulers/idle_queue.h"
 
 namespace poolcast {
 
 /// The KV blocks of a replica, with or without vLLM V1's prefix cache (vllm/v1/core/block_pool.py and
 /// kv_cache_manager.py at 017e9f4448).
 ///
-/// Without it blocks are counted, not named: nothing depends on which block it is. With it:
+/// Blocks are counted, not named: nothing depends on which block it is. With the prefix cache:
 ///  - a full block gets its hash when its tokens are scheduled, so that a request admitted later in the same step can
 ///    hit it; the same tokens may lie in several blocks, and a lookup finds the one that was entered first;
 ///  - a block that nobody uses any more stays cached and lies in the free queue until its turn comes. A request's
-///  blocks
-///    go there tail first: those with a hash to the end, the others to the front;
+///    blocks go there tail first: those with a hash to the end, the others to the front;
 ///  - a hit takes blocks that nobody uses out of the free queue, so it costs free blocks as a new block does.
-/// What leaves the device is kept on the host if there is a tier for it: there a block counts as used last when a
-/// request that held it leaves, the tail of the request before its head.
-///
-/// Blocks that decoding requests open are taken from the queue at once and told apart only when it matters, when the
-/// request leaves or others may look for its output: which request got which of them makes no difference.
+/// Blocks that were cached together stay together (CachedRuns). What leaves the device is kept on the host if there is
+/// a tier for it: there a block counts as used last when a request that held it leaves, the tail of the request before
+/// its head.
 class KvBlocks {
  public:
   /// `host_blocks`: that are also kept on the host; needs the prefix cache.
@@ -41,6 +37,9 @@ class KvBlocks {
 
   /// A request starts to wait here.
   void open_table(RequestId id);
+  /// With the prefix cache: blocks that a request has been told of, and how many of them count as cached.
+  std::int64_t held(RequestId id) const { return table_.held(id).count(); }
+  std::int64_t entered(RequestId id) const { return table_.held(id).cached; }
 
   /// The longest cached chain of a request's full blocks, the last of its tokens left out.
   struct Match {
@@ -54,7 +53,7 @@ class KvBlocks {
   /// Full blocks of `tokens` tokens behind the first `from` that the host holds, up to the first that it does not.
   std::int64_t match_on_host(RequestId id, std::int64_t tokens, std::int64_t from);
   /// Whether the chain of the last `match` might go on with the output of `other`, computed up to `tokens`.
-  bool continued_by(RequestId other, std::int64_t tokens);
+  bool continued_by(RequestId other, std::int64_t tokens) const;
   /// Gives a request the blocks of the last `match`, and new ones for its tokens up to `end`.
   void admit(RequestId id, std::int64_t end);
   /// The same for tokens whose KV is still to come: new blocks are cached when `settle` tells that it has.
@@ -63,12 +62,9 @@ class KvBlocks {
   void grow(RequestId id, std::int64_t from, std::int64_t end);
   /// `count` new blocks for a request; its first `known` tokens are known, so that full blocks of theirs are cached.
   void extend(RequestId id, std::int64_t count, std::int64_t known);
-  /// `count` blocks for decoding requests.
-  void open(std::int64_t count) {
-    free_ -= count;
-    if (caches_) reserve(count);
-  }
-  /// Tells the blocks of a decoding request apart, which holds `tokens` tokens.
+  /// `count` blocks for decoding requests, which are told of them by `settle` or when they leave.
+  void open(std::int64_t count) { take(count); }
+  /// Tells a decoding request of its blocks; it holds `tokens` tokens.
   void settle(RequestId id, std::int64_t tokens);
 
   enum class Leaving { kEnded, kPreempted };
@@ -78,43 +74,36 @@ class KvBlocks {
                bool keep_uncomputed = false);
 
  private:
-  static constexpr std::uint32_t kNone = HashIndex::kNone;
-  static constexpr std::uint64_t kNoHash = 0;
-  static constexpr std::uint64_t kUnlisted = 1;  ///< full, but no other request can ask for its tokens
+  using Run = CachedRuns::Run;
 
-  struct Block {
-    std::uint64_t hash = kNoHash;
-    std::uint32_t users : 31;
-    std::uint32_t uncomputed : 1;
-    std::uint32_t next_copy = kNone;  ///< entered later under the same hash
-    Block() : users(0), uncomputed(0) {}
-  };
-
-  void prefetch(std::uint32_t block) const {
-    __builtin_prefetch(&pool_[block]);
-    idle_.prefetch(block);
+  void take(std::int64_t count) {
+    free_ -= count;
+    const std::int64_t blank = std::min(blank_, count);
+    blank_ -= blank;
+    if (blank < count) runs_.take(count - blank);
   }
-  void reserve(std::int64_t count);
-  std::uint32_t take();
-  void hand_out(KvTable& table, std::int64_t count);
-  void enter(RequestId id, std::int64_t tokens);
-  void list(std::uint32_t block, std::uint64_t hash);
-  void unlist(std::uint32_t block);
+  std::int64_t reach(RequestId id, std::int64_t tokens) const;
+  void enter(HeldBlocks& held, std::int64_t tokens);
+  void list(HeldBlocks& held, std::int64_t blocks, bool uncomputed);
+  void keep_private(HeldBlocks& held, std::int64_t blocks);
+  void take_back_uncomputed(HeldBlocks& held, std::int64_t done, bool keep);
+  void list_private(HeldBlocks& held, std::int64_t done, bool keep);
+  void keep_on_host(RequestId id, std::int64_t blocks);
+  template <class Do>
+  void for_runs(const HeldBlocks& held, Do act) const;
 
   std::int64_t block_size_;
   std::int64_t usable_;
   std::int64_t free_;
+  std::int64_t blank_;  ///< of the free blocks, those without a hash: the front of the free queue
   bool caches_;
   RequestTable& table_;
 
   HostTier host_;
-  HashIndex index_;
-  LargeVector<Block> pool_;           ///< blocks used so far
-  std::vector<std::uint32_t> blank_;  ///< the front of the free queue, foremost last; behind it lie blocks never used
-  IdleQueue idle_;                    ///< the end of the free queue
-  std::vector<std::uint32_t> spare_;  ///< opened for decoding requests
-  std::vector<std::uint32_t> found_;  ///< of the last match
-  std::uint64_t last_hash_ = 0;       ///< of the last block found
+  CachedRuns runs_;                      ///< those with a hash; unused ones are the end of the free queue
+  RequestId asked_{};                    ///< by the last match …
+  std::vector<CachedRuns::Match> found_; ///< … which found these
+  std::int64_t found_blocks_ = 0;
 };
 
 }  // namespace poolcast

@@ -2,92 +2,9 @@
 #include "sim/schedulers/radix_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace poolcast {
-namespace {
-
-/// splitmix64's last step (Steele, Lea, Flood 2014).
-std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
-}  // namespace
-
-/// A place in a list of segments, with the tokens left until its end.
-class RadixCache::Cursor {
- public:
-  Cursor(const std::vector<Segment>& segments, Tokens tokens) : at_(segments.data()), left_(tokens) {}
-
-  Tokens left() const { return left_; }
-  /// Tokens of the present segment from here on.
-  Tokens run() const { return std::min(at_->tokens - offset_, left_); }
-  std::uint64_t id() const { return at_->id; }
-  std::int64_t position() const { return at_->start + offset_; }
-
-  void advance(Tokens n) {
-    left_ -= n;
-    offset_ += n;
-    while (left_ > 0 && offset_ >= at_->tokens) {
-      offset_ -= at_->tokens;
-      ++at_;
-    }
-  }
-  /// Segments without tokens are passed over.
-  void settle() { advance(0); }
-
-  /// Tokens that are the same from here on in both.
-  static Tokens common(Cursor a, Cursor b) {
-    Tokens same = 0;
-    while (a.left_ > 0 && b.left_ > 0 && a.id() == b.id() && a.position() == b.position()) {
-      const Tokens n = std::min(a.run(), b.run());
-      same += n;
-      a.advance(n);
-      b.advance(n);
-    }
-    return same;
-  }
-
-  /// A hash of the next `n` tokens, however they are cut into segments.
-  std::uint64_t hash(Tokens n, std::uint64_t seed) const {
-    Cursor at = *this;
-    std::uint64_t h = seed;
-    while (n > 0) {
-      const std::uint64_t id = at.id();
-      const std::int64_t begin = at.position();
-      Tokens length = 0;
-      while (n > 0 && at.id() == id && at.position() == begin + length) {
-        const Tokens run = std::min(at.run(), n);
-        length += run;
-        n -= run;
-        at.advance(run);
-      }
-      h = mix(h ^ mix(id)) ^ mix(static_cast<std::uint64_t>(begin) + 0x9e3779b97f4a7c15ull);
-      h = mix(h + static_cast<std::uint64_t>(length));
-    }
-    return h;
-  }
-
-  /// Appends the next `n` tokens to `edge` and goes past them.
-  void take(Tokens n, std::vector<Segment>& edge) {
-    while (n > 0) {
-      const Tokens run_tokens = std::min(run(), n);
-      if (!edge.empty() && edge.back().id == id() && edge.back().start + edge.back().tokens == position()) {
-        edge.back().tokens += run_tokens;
-      } else {
-        edge.push_back({id(), position(), run_tokens});
-      }
-      n -= run_tokens;
-      advance(run_tokens);
-    }
-  }
-
- private:
-  const Segment* at_;
-  Tokens offset_ = 0;
-  Tokens left_;
-};
 
 RadixCache::RadixCache(Tokens page_size, SglangArgs::Eviction policy) : page_(page_size), policy_(policy) { clear(); }
 
@@ -107,22 +24,22 @@ void RadixCache::clear() {
 
 // ---------------------------------------------------------------- walks
 
-RadixCache::Node RadixCache::child(Node parent, const Cursor& at, std::uint64_t hash) const {
+RadixCache::Node RadixCache::child(Node parent, const TokenCursor& at, std::uint64_t hash) const {
   return index_.find(hash, [&](Node node) {
     const TreeNode& n = nodes_[node];
-    return n.parent == parent && Cursor::common(Cursor(n.edge, page_), at) == page_;
+    return n.parent == parent && TokenCursor::common(TokenCursor(n.edge.data(), page_), at) == page_;
   });
 }
 
 /// Follows `at` from `node` down as far as the tree goes, cutting the last node where they part. `at` ends behind what
 /// was found, which is added to `matched`.
-RadixCache::Node RadixCache::descend(Node node, Cursor& at, std::uint64_t now, Tokens& matched) {
+RadixCache::Node RadixCache::descend(Node node, TokenCursor& at, std::uint64_t now, Tokens& matched) {
   while (at.left() > 0) {
     const Node next = child(node, at, at.hash(page_, node));
     if (next == kNone) break;
     touch(next, now);
     const Tokens edge = nodes_[next].tokens;
-    const Tokens same = Cursor::common(Cursor(nodes_[next].edge, edge), at) / page_ * page_;
+    const Tokens same = TokenCursor::common(TokenCursor(nodes_[next].edge.data(), edge), at) / page_ * page_;
     matched += same;
     at.advance(same);
     if (same < edge) return split(next, same);
@@ -134,7 +51,7 @@ RadixCache::Node RadixCache::descend(Node node, Cursor& at, std::uint64_t now, T
 RadixCache::Match RadixCache::match(const TokenKey& key) {
   const Tokens tokens = key.tokens / page_ * page_;
   if (tokens == 0) return {};
-  Cursor at(key.segments, tokens);
+  TokenCursor at(key.segments.data(), tokens);
   at.settle();
   Match result;
   result.node = descend(kRoot, at, ++clock_, result.tokens);
@@ -144,7 +61,7 @@ RadixCache::Match RadixCache::match(const TokenKey& key) {
 Tokens RadixCache::insert(const TokenKey& key, std::int32_t priority, bool chunked) {
   const Tokens tokens = key.tokens / page_ * page_;
   if (tokens == 0) return 0;
-  Cursor at(key.segments, tokens);
+  TokenCursor at(key.segments.data(), tokens);
   at.settle();
   Tokens present = 0;
   const Node end = descend(kRoot, at, ++clock_, present);
@@ -187,10 +104,7 @@ RadixCache::Node RadixCache::make_node() {
     free_.pop_back();
   }
   TreeNode& n = nodes_[node];
-  std::vector<Segment> edge = std::move(n.edge);  // keeps its memory
-  edge.clear();
   n = {};
-  n.edge = std::move(edge);
   n.accessed = n.created = ++clock_;
   return node;
 }
@@ -216,11 +130,11 @@ RadixCache::Node RadixCache::split(Node lower, Tokens tokens) {
   u.priority = l.priority;
   u.tokens = tokens;
   l.tokens -= tokens;
-  Cursor at(l.edge, tokens + l.tokens);
-  std::vector<Segment> rest;
+  TokenCursor at(l.edge.data(), tokens + l.tokens);
+  TokenEdge rest;
   at.take(tokens, u.edge);
   at.take(l.tokens, rest);
-  l.edge.swap(rest);
+  l.edge = std::move(rest);
 
   u.hash = l.hash;
   index_.replace(l.hash, lower, upper);
@@ -230,7 +144,7 @@ RadixCache::Node RadixCache::split(Node lower, Tokens tokens) {
   TreeNode& p = nodes_[u.parent];
   (u.previous == kNone ? p.first : nodes_[u.previous].next) = upper;
   (u.next == kNone ? p.last : nodes_[u.next].previous) = upper;
-  l.hash = Cursor(l.edge, l.tokens).hash(page_, upper);
+  l.hash = TokenCursor(l.edge.data(), l.tokens).hash(page_, upper);
   add_child(upper, lower);
   return upper;
 }

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "models/units.h"
-#include "sim/content.h"
 #include "sim/huge_pages.h"
 #include "sim/schedulers/hash_index.h"
 #include "sim/schedulers/sglang_args.h"
+#include "sim/schedulers/token_cursor.h"
 
 namespace poolcast {
 
@@ -61,21 +61,24 @@ class RadixCache {
   Node parent(Node node) const { return nodes_[node].parent; }  ///< kNone above the root
   Node first_child(Node node) const { return nodes_[node].first; }
   Node next_sibling(Node node) const { return nodes_[node].next; }
-  const std::vector<Segment>& edge(Node node) const { return nodes_[node].edge; }
+  const TokenEdge& edge(Node node) const { return nodes_[node].edge; }
   std::int32_t locks(Node node) const { return nodes_[node].locks; }
   std::int32_t hits(Node node) const { return nodes_[node].hits; }
   std::int32_t priority(Node node) const { return nodes_[node].priority; }
   std::size_t node_slots() const { return nodes_.size(); }  ///< every node id is below
 
  private:
-  struct TreeNode {
-    Node parent = kNone, first = kNone, last = kNone, previous = kNone, next = kNone;
-    std::int32_t locks = 0, hits = 0, priority = 0;
-    bool queued = false;  ///< has an entry in the heap
+  /// In the first cache line what a walk down looks at.
+  struct alignas(64) TreeNode {
+    Node parent = kNone;
+    std::int32_t locks = 0;
     Tokens tokens = 0;
+    TokenEdge edge;
     std::uint64_t accessed = 0, created = 0;  ///< created: 0 when the slot is free
-    std::uint64_t hash = 0;                   ///< under which the index holds it
-    std::vector<Segment> edge;
+    Node first = kNone, last = kNone, previous = kNone, next = kNone;
+    std::int32_t hits = 0, priority = 0;
+    bool queued = false;     ///< has an entry in the heap
+    std::uint64_t hash = 0;  ///< under which the index holds it
   };
   using Value = std::pair<std::int64_t, std::int64_t>;  ///< the smallest is given up first
   struct Entry {
@@ -83,10 +86,9 @@ class RadixCache {
     std::uint64_t created;
     Node node;
   };
-  class Cursor;
 
-  Node child(Node parent, const Cursor& at, std::uint64_t hash) const;
-  Node descend(Node node, Cursor& at, std::uint64_t now, Tokens& matched);
+  Node child(Node parent, const TokenCursor& at, std::uint64_t hash) const;
+  Node descend(Node node, TokenCursor& at, std::uint64_t now, Tokens& matched);
   Node make_node();
   Node split(Node lower, Tokens tokens);
   void add_child(Node parent, Node node);

@@ -44,7 +44,7 @@ void VllmScheduler::abort(RequestId id) {
     for (auto* list : {&loading_, &loaded_, &landed_}) std::erase(*list, id);
     s.standing = Standing::kGone;
     // What has come is not cached before it is looked at.
-    const auto cached = static_cast<Tokens>(table_.kv(id).entered) * args_.block_size;
+    const auto cached = kv_.entered(id) * args_.block_size;
     give_back(id, loading_blocks(id) * args_.block_size, cached);
     refused_ = {};
     return;

@@ -21,7 +21,7 @@ std::int64_t VllmScheduler::owed_blocks() const {
 
 /// Blocks of a request that waits for KV: those of its whole prompt when another replica sends it.
 std::int64_t VllmScheduler::loading_blocks(RequestId id) const {
-  return kv_.caches() ? static_cast<std::int64_t>(table_.kv(id).blocks.size()) : kv_.blocks(table_.state(id).tokens);
+  return kv_.caches() ? kv_.held(id) : kv_.blocks(table_.state(id).tokens);
 }
 
 /// Gives a request the blocks of its whole prompt and asks for the KV that the cache here does not hold. It takes no

@@ -114,7 +114,7 @@ void VllmScheduler::give_back(RequestId id, Tokens held, Tokens computed, KvBloc
   if (speculates_) held = kv_.caches() ? std::min(held, s.tokens) : held_blocks(id) * args_.block_size;
   if (preempted && args_.async_scheduling && kv_.caches()) {
     // The token that it has just produced was on its way: what it completes is not cached.
-    const Tokens cached = static_cast<Tokens>(table_.kv(id).entered) * args_.block_size;
+    const Tokens cached = kv_.entered(id) * args_.block_size;
     computed = std::max(computed - 1, std::min(cached, computed));
   }
   kv_.release(id, held, computed, how, preempted && args_.fidelity == Fidelity::kUpstream);

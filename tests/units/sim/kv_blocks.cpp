@@ -251,6 +251,73 @@ TEST_CASE("the prefix cache agrees with a slow and obvious one over 100,000 rand
   CHECK(taken > 10'000);
 }
 
+TEST_CASE("a prompt of a thousand blocks is one run, and is cut where another leaves it") {
+  RequestTable table;
+  KvBlocks kv(16, 3000, true, table);
+  const auto request = [&](std::vector<Segment> prompt, std::int64_t tokens) {
+    const RequestId id = table.create();
+    table.content(id) = {std::move(prompt), 0, 0};
+    table.state(id).prompt_tokens = tokens;
+    table.state(id).rank = id.value;
+    kv.open_table(id);
+    return id;
+  };
+  const RequestId first = request({{7, 0, 16'000}, {8, 0, 16}}, 16'016);
+  CHECK(kv.match(first, 16'016).blocks == 0);
+  kv.admit(first, 16'016);
+  CHECK(table.held(first).parts.size() == 1);
+  CHECK(kv.entered(first) == 1001);
+
+  const RequestId second = request({{7, 0, 8'000}, {9, 0, 800}}, 8'800);
+  const KvBlocks::Match shared = kv.match(second, 8'800);
+  CHECK(shared.blocks == 500);
+  CHECK(shared.idle == 0);
+  kv.admit(second, 8'800);
+  CHECK(table.held(second).parts.size() == 2);
+  CHECK(kv.free() == 3000 - 1001 - 50);
+  kv.release(first, 16'016, 16'016);
+  CHECK(kv.free() == 3000 - 500 - 50);  // the shared half is still used
+  CHECK(kv.match(request({{7, 0, 16'000}}, 16'000), 16'000).idle == 499);
+  kv.release(second, 8'800, 8'800);
+
+  // New blocks come first, then the tail of what was used longest ago.
+  const RequestId third = request({{11, 0, 16 * 2000}}, 16 * 2000);
+  CHECK(kv.match(third, 16 * 2000).blocks == 0);
+  kv.admit(third, 16 * 2000);
+  CHECK(kv.match(request({{7, 0, 16'000}, {8, 0, 17}}, 16'017), 16'017).blocks == 950);
+}
+
+TEST_CASE("the copy of a block that was entered first is found, and the other one when that is gone") {
+  RequestTable table;
+  KvBlocks kv(4, 8, true, table);
+  const auto request = [&](Segment prompt) {
+    const RequestId id = table.create();
+    table.content(id) = {{prompt}, 0, 0};
+    table.state(id).prompt_tokens = prompt.tokens;
+    table.state(id).rank = id.value;
+    kv.open_table(id);
+    return id;
+  };
+  // A prompt that ends with a block computes that block again: the second request has a copy of block 1.
+  const RequestId first = request({7, 0, 8}), second = request({7, 0, 8});
+  CHECK(kv.match(first, 8).blocks == 0);
+  kv.admit(first, 8);
+  CHECK(kv.match(second, 8).blocks == 1);
+  kv.admit(second, 8);
+  CHECK(kv.free() == 5);
+  kv.release(first, 8, 8);
+  CHECK(kv.free() == 6);  // its own copy of block 1; block 0 is used
+  const RequestId longer = request({7, 0, 12});
+  CHECK(kv.match(longer, 12).idle == 1);  // of block 1 the idle copy, entered first
+
+  const RequestId other = request({9, 0, 24});  // takes the five that are new and that copy
+  CHECK(kv.match(other, 24).blocks == 0);
+  kv.admit(other, 24);
+  CHECK(kv.free() == 0);
+  CHECK(kv.match(longer, 12).blocks == 2);
+  CHECK(kv.match(longer, 12).idle == 0);  // the copy that the second request uses
+}
+
 TEST_CASE("the hash of a block depends on its tokens, not on how they are cut into segments") {
   KvTable a, b, c;
   const Content whole{{{7, 0, 40}}, 0};
