@@ -28,8 +28,11 @@ void write_engine(YamlWriter& yaml, const PoolEntry& pool, Resolve mode) {
   for (const auto& [name, value] : engine.without_effect) yaml.value(name, value);
   yaml.close();
   if (mode == Resolve::kForReading && kind.kv && (kind.kv->applies == nullptr || kind.kv->applies(args))) {
-    yaml.comment(fmt::format("KV cache: {} tokens in blocks of {}{}", kind.kv->tokens(args), kind.kv->block_size(args),
-                             engine.settings.stated_kv ? "" : ", by memory arithmetic"));
+    const std::int64_t tokens = kind.kv->tokens(args);
+    const std::int64_t longest = kind.context(args);
+    yaml.comment(fmt::format("KV cache: {} tokens in blocks of {}{}: {:.2f} sequences of {} tokens at once", tokens,
+                             kind.kv->block_size(args), engine.settings.stated_kv ? "" : ", by memory arithmetic",
+                             static_cast<double>(tokens) / static_cast<double>(longest), longest));
   }
   yaml.close();
 }

@@ -76,6 +76,7 @@ Report Engine::run() {
   do {
     while (!events_.empty() && (events_.size() > 1 + flows_.size() || !only_waits())) {
       const EventQueue::Event event = events_.top();
+      events_.handles(event);
       now_ = event.time;
       if (now_ == kNever) throw std::range_error(kClockEnds);
       settled_ = event.phase == Phase::kStepEnd ? std::max(settled_, now_ - 1) : now_;

@@ -43,6 +43,12 @@ class EventQueue {
   Event top() const { return {heap_[0].time, static_cast<Phase>(heap_[0].order >> 32), slot_of(heap_[0])}; }
   bool pending(std::uint32_t slot) const { return position_[slot] != kAbsent; }
 
+  /// The loop says which event it handles from now on.
+  void handles(const Event& event) { handled_ = event; }
+  /// Whether a step of this replica that ends at the present instant has yet to end: what is handled is the end of
+  /// another one's step, which comes first.
+  bool ends_later(std::uint32_t slot) const { return handled_.phase == Phase::kStepEnd && handled_.slot < slot; }
+
   /// Sets the event of a slot, whether or not it had one.
   void set(std::uint32_t slot, SimTime time, Phase phase);
   /// Removes the event of a slot if it has one.
@@ -65,6 +71,7 @@ class EventQueue {
   void sift_down(std::size_t at, const Entry& e);
 
   std::vector<Entry> heap_;
+  Event handled_{0, Phase::kStepStart, 0};
   std::vector<std::uint32_t> position_;
 };
 

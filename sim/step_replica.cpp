@@ -37,7 +37,7 @@ KvReading StepReplica::read_kv(SimTime now) const {
   std::int64_t used = usable - scheduler_->free_blocks();
   SimTime until = kNever;
   if (steps_in_flight_ > 1) {
-    const std::int64_t begun = begun_by(now);
+    const std::int64_t begun = begun_by(now, ahead_);
     used += scheduler_->opened_by(begun);
     if (begun < steps_in_flight_) until = step_end(composition_.steps + begun) - (ahead_ ? 1 : 0);
   }
@@ -111,9 +111,9 @@ bool StepReplica::abort(RequestId id, SimTime now, EventQueue& events) {
 
 /// Steps of the leap in progress up to the first boundary at or after `now`; after it, where the step that starts at
 /// `now` has been planned by now.
-std::int64_t StepReplica::begun_by(SimTime now) const {
+std::int64_t StepReplica::begun_by(SimTime now, bool planned) const {
   const Composition& c = composition_;
-  const SimTime at = now + (ahead_ ? 1 : 0);
+  const SimTime at = now + (planned ? 1 : 0);
   const auto ends_in_time = [&](std::int64_t step) { return step_end(c.steps + step) >= at; };
   std::int64_t low = 1, high = steps_in_flight_;
   // Steps of a run are nearly alike: a guess, and from there in strides that double.
@@ -143,7 +143,7 @@ std::int64_t StepReplica::begun_by(SimTime now) const {
 
 /// Shortens the leap in progress to that boundary.
 void StepReplica::cut(SimTime now, EventQueue& events) {
-  const std::int64_t low = begun_by(now);
+  const std::int64_t low = begun_by(now, ahead_ && !events.ends_later(slot_));
   if (low == steps_in_flight_) return;
   steps_in_flight_ = low;
   events.set(slot_, step_end(composition_.steps + low), Phase::kStepEnd);

@@ -62,7 +62,7 @@ class StepReplica final : public Replica {
   SimTime step_end(std::int64_t step) const;  ///< end of step `step` of the composition, from 1
   SimTime step_gap(std::int64_t step) const;  ///< duration of that step
   SimTime work_end(std::int64_t step) const;  ///< work of an average stage in the first `step` steps of the composition
-  std::int64_t begun_by(SimTime now) const;
+  std::int64_t begun_by(SimTime now, bool planned) const;
   static StepShape shape_of(const StepPlan& plan);
   DecodeLine decode_line(const StepPlan& plan) const;
   void plan_step();

@@ -178,3 +178,22 @@ TEST_CASE("tpu-inference#3466: padded tokens cost time, not only memory") {
   CHECK(end(16'384) == 16'384'000);
   CHECK(end(16'640) == 32'768'000);
 }
+
+TEST_CASE("vllm#41951: under priorities a preempted request is overtaken by a more urgent one that came later") {
+  const auto run_three = [](VllmArgs::Policy policy) {
+    SimulationSpec spec = one_pool(fixed_step(0.01));
+    VllmArgs& args = spec.pools[0].vllm();
+    args.policy = policy;
+    args.num_gpu_blocks = 4;  // 3 blocks of 16
+    // The second finds no other block at its 17th token and gives way; the first goes on with two, then three.
+    add_list(spec, {arrival(0, 20, 28, 1), arrival(0, 10, 28, 2), arrival(0.075, 5, 2, 0)});
+    return records_by_row(std::move(spec));
+  };
+  const auto fcfs = run_three(VllmArgs::Policy::kFcfs);
+  CHECK(fcfs[1].preemptions == 1);
+  CHECK(fcfs[2].at.first_scheduled >= fcfs[0].ended);
+  const auto priority = run_three(VllmArgs::Policy::kPriority);
+  CHECK(priority[1].preemptions >= 1);
+  CHECK(priority[2].ended < priority[0].ended);
+  CHECK(priority[2].ended < priority[1].ended);
+}

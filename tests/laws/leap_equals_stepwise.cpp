@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "sim/random.h"
 #include "tests/support/worlds.h"
 
 using namespace poolcast;
@@ -132,6 +133,59 @@ TEST_CASE("leaps and single steps give the same bits on 400 random worlds that p
   CHECK(leaps > 2000);
   CHECK(hits > 100'000);
   CHECK(transfers > 2000);
+}
+
+namespace {
+
+/// Prompts that are computed in steps of whole milliseconds on the first pool, and decoded in such steps, planned
+/// ahead, on the second, between which KV moves at once: ends of steps of both meet.
+SimulationSpec meeting_world(std::uint64_t seed) {
+  RandomStream random(seed, "meeting world");
+  const auto between = [&random](std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(high - low + 1)));
+  };
+  SimulationSpec spec = one_pool(fixed_step(1e-3 * static_cast<double>(between(1, 5))));
+  PoolSpec& prefill = spec.pools[0];
+  prefill.vllm().max_num_batched_tokens = between(16, 200);
+  prefill.vllm().async_scheduling = random.below(2) == 0;
+  prefill.kv_bytes_per_token = 1;
+  PoolSpec decode = prefill;
+  prefill.role = PoolRole::kPrefill;
+  prefill.vllm().num_gpu_blocks = between(10, 60);
+  decode.role = PoolRole::kDecode;
+  decode.name = "decode";
+  decode.curve = fixed_step(1e-3 * static_cast<double>(between(1, 3)));
+  decode.replicas = static_cast<std::int32_t>(between(1, 3));
+  decode.vllm().async_scheduling = true;
+  decode.vllm().num_gpu_blocks = between(20, 200);
+  prefill.node = spec.topology.add_node("prefill");
+  decode.node = spec.topology.add_node("decode");
+  spec.topology.connect({prefill.node, decode.node, BytesPerSecond(1e18), Seconds(0)});
+  spec.pools.push_back(decode);
+  spec.models[0].implementations.push_back({.pool = PoolId(1u)});
+  spec.routing.pool.resize(2);
+  std::vector<Arrival> arrivals;
+  double now = 0;
+  for (int i = 0; i < 60; ++i) {
+    now += 1e-3 * static_cast<double>(between(0, 8));
+    arrivals.push_back(arrival(now, between(1, 120), between(1, 60)));
+  }
+  add_list(spec, std::move(arrivals));
+  return spec;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "leaps and single steps give the same bits on 300 random worlds where ends of prefill and decode steps meet") {
+  std::uint64_t transfers = 0, leaps = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Report report = same_bits(seed, [seed] { return meeting_world(seed); });
+    transfers += report.transfers;
+    leaps += report.leaps;
+  }
+  CHECK(transfers > 10'000);
+  CHECK(leaps > 10'000);
 }
 
 TEST_CASE("leaps and single steps give the same bits on 400 random worlds that keep KV on their hosts") {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the one-way doors between rooms (design: tools -> scenarios -> sim -> models; nothing includes tests/), and
-that a source includes its own header first.   check_includes.py ROOT
+"""Checks the one-way doors between rooms (design: tools -> scenarios -> sim -> models; nothing includes tests/), that
+a source includes its own header first, and that nothing simulated can read a clock.   check_includes.py ROOT
 """
 import os
 import re
@@ -29,6 +29,9 @@ LIBRARIES = {
 # Heavy libraries stay inside sources: a public header that names them makes everyone compile them. A header that
 # carries the library in its own name is a wrapper for sources.
 NOT_IN_HEADERS = ("yaml-cpp/", "hdf5", "simdjson", "zlib", "openssl/", "nlohmann/json.hpp", "CLI/", "cuda", "cublas", "hip/", "lua")
+# Simulated time comes from the simulation alone.
+CLOCKS = ("chrono", "ctime", "time.h", "sys/time.h", "sys/times.h")
+CLOCKLESS = ("models", "sim", "scenarios")
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -66,6 +69,8 @@ def faults_of(root, room, path):
                 yield at + f'"{name}" is no file; include from the root'
             elif target not in MAY_INCLUDE[room]:
                 yield at + f"{room}/ may not include {target}/"
+        elif room in CLOCKLESS and name in CLOCKS:
+            yield at + f"{room}/ may not read a clock: <{name}>"
         elif room in LIBRARIES and not is_standard(name) and not name.startswith(LIBRARIES[room]):
             yield at + f"{room}/ may not use <{name}>"
         elif room != "tests" and path.endswith(".h") and heavy(name, path):

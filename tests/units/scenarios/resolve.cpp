@@ -534,6 +534,17 @@ TEST_CASE("the resolved scenario gives the same simulation of a move that states
   check_round_trip(text);
 }
 
+TEST_CASE("airunway#139: check tells how many whole sequences a KV cache holds, not what bandwidth alone would serve") {
+  const std::string text =
+      "version: 1\nworkload: {synth: {requests: 1, arrivals: {rate: 1/s}, prompt_tokens: 9, "
+      "output_tokens: 9}}\nmodels: {name: m, shape: llama-3.1-8b, contract: {limits: {context: "
+      "8000}}}\npools:\n  name: p\n  accelerator: h100-sxm\n  engine: {kind: vllm, version: "
+      "mainline-2026-08-17, args: {num_gpu_blocks_override: 1001}}\n  price: none\n";
+  CHECK(resolved_yaml(loaded(text))
+            .find("# KV cache: 16000 tokens in blocks of 16: 2.00 sequences of "
+                  "8000 tokens at once\n") != std::string::npos);
+}
+
 TEST_CASE("the resolved scenario gives the same simulation of every engine, whatever its arguments") {
   check_round_trip(kEngines);
   for (const char* name : {"engines_side_by_side.yaml", "one_pass.yaml", "disaggregated.yaml", "layouts.yaml"}) {
