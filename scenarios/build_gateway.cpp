@@ -28,6 +28,9 @@ double price_per_million(const PoolEntry& entry, const PoolSpec& pool) {
 void build_gateway(const Scenario& scenario, SimulationSpec& spec) {
   const RoutingEntry& routing = scenario.routing;
   spec.routing.gateway = {std::string(registered_policy(routing.gateway_policy)), routing.gateway_weights};
+  if (routing.gateway_policy == kDeviceAware) {  // the file weighs one replica, the simulation the whole pool
+    for (std::size_t p = 0; p < spec.pools.size(); ++p) spec.routing.gateway.weights[p] *= spec.pools[p].replicas;
+  }
   spec.routing.rules = routing.gateway_rules;
   if (routing.gateway_policy != "cost-based") return;
   for (std::size_t p = 0; p < spec.pools.size(); ++p) {

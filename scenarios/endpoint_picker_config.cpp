@@ -147,6 +147,10 @@ routing::PipelineSpec load_alias(const routing::PolicyAlias& alias, const YamlNo
   }
 }
 
+std::string not_modelled(const routing::MissingPolicy& policy) {
+  return fmt::format("{} is not modelled: {}", policy.name, policy.why);
+}
+
 routing::PipelineSpec load_weighted_policy(const YamlNode& node) {
   try {
     return routing::weighted_policy(node.text());

@@ -26,6 +26,9 @@ routing::PipelineSpec load_alias(const routing::PolicyAlias& alias, const YamlNo
 /// "least-request:2,prefix-cache:1". Throws ConfigError.
 routing::PipelineSpec load_weighted_policy(const YamlNode& node);
 
+/// The message about a policy that is not modelled.
+std::string not_modelled(const routing::MissingPolicy& policy);
+
 /// The whole configuration in one line of YAML, every default in its place; reads back as the same.
 std::string endpoint_picker_text(const routing::PipelineSpec& spec);
 

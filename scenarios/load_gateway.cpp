@@ -16,6 +16,9 @@ namespace poolcast {
 const std::vector<GatewayPolicy>& gateway_policies() {
   static const std::vector<GatewayPolicy> kPolicies = {
       {"cost-based", "random", "the cheapest pool per token; LiteLLM's cost-based-routing"},
+      {kDeviceAware, "least-request",
+       "the fewest requests in flight over (replicas * weight of a replica), ties at random; a pool without a weight of "
+       "its own weighs 8, on CPUs 1, as a canary 0; Dynamo"},
       {"least-busy", "least-request", "least-request under LiteLLM's name"},
       {"priority-failover", "weighted",
        "by weight among the pools of the first priority that has an open one; Envoy AI Gateway, LiteLLM's order"},
@@ -29,6 +32,22 @@ std::string_view registered_policy(std::string_view gateway_policy) {
     if (policy.name == gateway_policy) return policy.chooses_by;
   }
   return gateway_policy;
+}
+
+bool is_of_gateway(std::string_view policy) {
+  const auto& all = gateway_policies();
+  return std::any_of(all.begin(), all.end(), [&](const GatewayPolicy& p) { return p.name == policy; });
+}
+
+/// Those of vLLM read its engines' own signals.
+std::string read_policy(const YamlNode& node, const std::vector<std::string_view>& names,
+                        std::span<const PoolEntry> pools) {
+  const std::string_view name = names[node.choice(names)];
+  for (const PoolEntry& pool : pools) {
+    if (name.substr(0, 4) != "vllm" || pool.engine.kind == "vllm") continue;
+    node.fail(fmt::format("{} reads the signals of vLLM, and pool {} runs {}", name, pool.name, pool.engine.kind));
+  }
+  return std::string(name);
 }
 
 PoolId find_pool(const YamlNode& node, const std::vector<PoolEntry>& pools) {
@@ -53,40 +72,63 @@ namespace {
 
 using Pools = std::vector<PoolEntry>;
 
-/// A policy of the gateway, by any of its names. Those of vLLM read its engines' own signals.
+/// A policy of the gateway, by any of its names.
 std::string load_gateway_policy(const YamlNode& node, const Pools& pools) {
   std::vector<std::string_view> names;
   for (const PolicyInfo& policy : policy_table()) names.push_back(policy.name);
-  for (const GatewayPolicy& policy : gateway_policies()) {
-    if (std::find(names.begin(), names.end(), policy.name) == names.end()) names.push_back(policy.name);
-  }
+  for (const GatewayPolicy& policy : gateway_policies()) names.push_back(policy.name);
   std::sort(names.begin(), names.end());
-  const std::string_view name = names[node.choice(names)];
-  for (const PoolEntry& pool : pools) {
-    if (name.substr(0, 4) != "vllm" || pool.engine.kind == "vllm") continue;
-    node.fail(fmt::format("{} reads the signals of vLLM, and pool {} runs {}", name, pool.name, pool.engine.kind));
-  }
-  return std::string(name);
+  return read_policy(node, names, pools);
 }
 
-/// A pool without a weight has weight zero. Each model must keep a pool that takes its traffic, and where prefill and
-/// decode are apart one of each.
-std::vector<double> load_weights(const YamlNode& node, const Pools& pools) {
-  std::vector<double> weights(pools.size(), 0.0);
+/// Each model must keep a pool that takes its traffic, and where prefill and decode are apart one of each.
+void check_weights(const YamlNode& node, const std::vector<double>& weights, const Pools& pools) {
   std::map<std::pair<std::size_t, bool>, double> sums;
-  MappingReader reader(node);
   for (std::size_t i = 0; i < pools.size(); ++i) {
-    if (const auto weight = reader.optional(pools[i].name)) weights[i] = weight->number(0, 1e15);
     sums[{pools[i].model, pools[i].role == PoolRole::kPrefill}] += weights[i];
   }
-  reader.finish();
   for (const auto& [group, sum] : sums) {
     if (sum > 0) continue;
     node.fail(sums.size() == 1 ? "every weight is zero: no pool would take traffic"
               : group.second   ? "every weight is zero among the pools that prefill"
                                : "every weight is zero among the pools of one model");
   }
+}
+
+/// A pool that is not named keeps its weight of `weights`.
+void load_weights(const YamlNode& node, const Pools& pools, std::vector<double>& weights) {
+  MappingReader reader(node);
+  for (std::size_t i = 0; i < pools.size(); ++i) {
+    if (const auto weight = reader.optional(pools[i].name)) weights[i] = weight->number(0, 1e15);
+  }
+  reader.finish();
+}
+
+/// Dynamo's ratio of CUDA to CPU (DYN_ENCODER_CUDA_TO_CPU_RATIO). A canary takes what a stated weight sends it.
+std::vector<double> device_weights(const std::vector<LogicalModel>& models, const Pools& pools) {
+  constexpr double kCudaToCpu = 8;
+  std::vector<double> weights;
+  for (const PoolEntry& pool : pools) {
+    const bool canary =
+        models[pool.model].implementations[pool.implementation].status == ImplementationStatus::kCanary;
+    weights.push_back(canary ? 0 : pool.accelerator.kind == DeviceKind::kCpu ? 1 : kCudaToCpu);
+  }
   return weights;
+}
+
+/// After the policy.
+void load_all_weights(const MappingReader& gateway, const std::optional<YamlNode>& stated,
+                      const std::vector<LogicalModel>& models, const Pools& pools, RoutingEntry& routing) {
+  const bool by_device = routing.gateway_policy == kDeviceAware;
+  if (!stated && !by_device) return;
+  if (!by_device && registered_policy(routing.gateway_policy) != "weighted") {
+    gateway.fail_at_key("weights", fmt::format("only the policies weighted and {} read weights, and the policy is {}",
+                                               kDeviceAware, routing.gateway_policy));
+  }
+  auto& weights = routing.gateway_weights;
+  weights = by_device ? device_weights(models, pools) : std::vector<double>(pools.size(), 0.0);
+  if (stated) load_weights(*stated, pools, weights);
+  check_weights(stated.value_or(gateway.node()), weights, pools);
 }
 
 /// The lowest number comes first; a pool that is not named has 0.
@@ -132,11 +174,7 @@ void load_gateway(const YamlNode& node, const std::vector<LogicalModel>& models,
   GatewayRules& rules = routing.gateway_rules;
   MappingReader reader(node);
   if (const auto policy = reader.optional("policy")) routing.gateway_policy = load_gateway_policy(*policy, pools);
-  if (const auto weights = reader.optional("weights")) routing.gateway_weights = load_weights(*weights, pools);
-  if (!routing.gateway_weights.empty() && registered_policy(routing.gateway_policy) != "weighted") {
-    reader.fail_at_key("weights",
-                       "only the policy weighted reads weights, and the policy is " + routing.gateway_policy);
-  }
+  load_all_weights(reader, reader.optional("weights"), models, pools, routing);
   if (const auto sticky = reader.optional("sticky")) load_sticky(*sticky, routing);
   if (const auto priorities = reader.optional("priorities")) {
     rules.priority = load_priorities(*priorities, pools);

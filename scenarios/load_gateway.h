@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,9 +18,16 @@ struct GatewayPolicy {
   std::string_view chooses_by;
   std::string_view rule;  ///< one sentence
 };
+inline constexpr std::string_view kDeviceAware = "device-aware-weighted";
 const std::vector<GatewayPolicy>& gateway_policies();
 /// The registered policy behind a name.
 std::string_view registered_policy(std::string_view gateway_policy);
+
+bool is_of_gateway(std::string_view policy);  ///< and of nothing else
+
+/// One of these policies, for engines of these pools. Throws ConfigError.
+std::string read_policy(const YamlNode& node, const std::vector<std::string_view>& names,
+                        std::span<const PoolEntry> pools);
 
 /// Reads the section into `routing`, whose policy is what stands outside of it. Throws ConfigError.
 void load_gateway(const YamlNode& node, const std::vector<LogicalModel>& models, const std::vector<PoolEntry>& pools,

@@ -18,16 +18,10 @@ namespace {
 
 using Pools = std::span<const PoolEntry>;
 
-/// A policy for replicas of these pools. Those of vLLM read its engines' own signals.
-std::string load_policy(const YamlNode& node, Pools pools) {
+std::vector<std::string_view> registered_names() {
   std::vector<std::string_view> names;
   for (const PolicyInfo& policy : policy_table()) names.push_back(policy.name);
-  const std::string_view name = names[node.choice(names)];
-  for (const PoolEntry& pool : pools) {
-    if (name.substr(0, 4) != "vllm" || pool.engine.kind == "vllm") continue;
-    node.fail(fmt::format("{} reads the signals of vLLM, and pool {} runs {}", name, pool.name, pool.engine.kind));
-  }
-  return std::string(name);
+  return names;
 }
 
 /// How a pool chooses a replica: by a named policy or by an endpoint picker.
@@ -74,18 +68,18 @@ PoolRouting load_pool_policy(const YamlNode& node, const YamlNode& entry, const 
     return {
         otherwise.policy, std::make_shared<routing::PipelineSpec>(load_weighted_policy(node)), otherwise.signals, {}};
   }
-  std::vector<std::string_view> names;
-  for (const PolicyInfo& policy : policy_table()) names.push_back(policy.name);
+  std::vector<std::string_view> names = registered_names();
   for (const routing::PolicyAlias& alias : routing::policy_aliases()) names.push_back(alias.name);
-  for (const routing::MissingPolicy& missing : routing::missing_policies()) {
-    if (node.is_word(missing.name)) node.fail(fmt::format("{} is not modelled: {}", missing.name, missing.why));
+  if (node.is_scalar()) {
+    if (const auto* missing = routing::find_missing_policy(node.text())) node.fail(not_modelled(*missing));
+    if (is_of_gateway(node.text())) node.fail(node.text() + " chooses among pools: it is a policy of `routing.gateway`");
   }
   const std::size_t chosen = node.choice(names);
   const bool is_ours = chosen < policy_table().size();
   if (is_ours && entry.find("parameters")) {
     MappingReader(entry).fail_at_key("parameters", fmt::format("the policy {} has none", names[chosen]));
   }
-  if (is_ours) return {load_policy(node, pools), nullptr, otherwise.signals, {}};
+  if (is_ours) return {read_policy(node, registered_names(), pools), nullptr, otherwise.signals, {}};
   const routing::PolicyAlias& alias = routing::policy_aliases()[chosen - policy_table().size()];
   return {otherwise.policy, std::make_shared<routing::PipelineSpec>(load_alias(alias, entry)), otherwise.signals, {}};
 }
@@ -116,7 +110,9 @@ RoutingEntry load_routing(const YamlNode& node, const std::vector<LogicalModel>&
   RoutingEntry routing;
   PoolRouting every{routing.gateway_policy, nullptr, {}, {}};
   MappingReader reader(node);
-  if (const auto both = reader.optional("policy")) routing.gateway_policy = every.policy = load_policy(*both, pools);
+  if (const auto both = reader.optional("policy")) {
+    routing.gateway_policy = every.policy = read_policy(*both, registered_names(), pools);
+  }
   if (const auto gateway = reader.optional("gateway")) load_gateway(*gateway, models, pools, routing);
   if (const auto signals = reader.optional("signals")) every.signals = load_signals(*signals, {});
   if (const auto pool = reader.optional("pool")) every = load_pool_routing(*pool, every, pools);

@@ -243,8 +243,8 @@ PolicyUnderTest load_policy_under_test(const std::string& name) {
   }
   std::error_code ignored;
   const bool file = std::filesystem::exists(name, ignored);
-  for (const routing::MissingPolicy& missing : routing::missing_policies()) {
-    if (missing.name == name && !file) throw ConfigError(fmt::format("{} is not modelled: {}", name, missing.why));
+  if (const auto* missing = routing::find_missing_policy(name); missing != nullptr && !file) {
+    throw ConfigError(not_modelled(*missing));
   }
   if (name.find(':') != std::string::npos && !file) {
     return {name, std::make_shared<routing::PipelineSpec>(load_weighted_policy(parse_yaml("POLICY", name, true)))};

@@ -82,9 +82,8 @@ std::string entry(const std::string& name) {
     if (plugin.type == name) return plugin_text(plugin);
     names.push_back(plugin.type);
   }
-  for (const routing::MissingPolicy& policy : routing::missing_policies()) {
-    if (policy.name == name)
-      return wrapped("", fmt::format("{}: from {}; not modelled: {}", name, policy.origin, policy.why));
+  if (const auto* missing = routing::find_missing_policy(name)) {
+    return wrapped("", fmt::format("{}: from {}; not modelled: {}", name, missing->origin, missing->why));
   }
   throw ConfigError(fmt::format("policy list: nothing is named {}{}", quote(name), suggestion(name, names)));
 }

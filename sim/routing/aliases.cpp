@@ -50,7 +50,6 @@ const PolicyAlias* find_alias(std::string_view name) {
 const std::vector<MissingPolicy>& missing_policies() {
   static const std::vector<MissingPolicy> table = {
       {"bucket", "smg", "how its boundaries between lengths follow the load is not published as a formula"},
-      {"device-aware-weighted", "Dynamo", "a pool has devices of one kind"},
       {"least-busy-time", "AIBrix", "routers here do not see how long a replica was busy"},
       {"least-utilization", "AIBrix", "no utilisation of devices is published by the engines here"},
       {"pd", "AIBrix, production-stack, smg", "where prefill and decode are apart, `role` of pools says it"},
@@ -58,6 +57,13 @@ const std::vector<MissingPolicy>& missing_policies() {
       {"vtc-basic", "AIBrix", "requests here have no tenants"},
   };
   return table;
+}
+
+const MissingPolicy* find_missing_policy(std::string_view name) {
+  for (const MissingPolicy& policy : missing_policies()) {
+    if (policy.name == name) return &policy;
+  }
+  return nullptr;
 }
 
 }  // namespace poolcast::routing

@@ -33,6 +33,7 @@ struct MissingPolicy {
   std::string_view name, origin, why;
 };
 const std::vector<MissingPolicy>& missing_policies();
+const MissingPolicy* find_missing_policy(std::string_view name);  ///< null when there is none
 
 // One file a kind: each adds its lines to the table.
 void add_expression_aliases(std::vector<PolicyAlias>& table);

@@ -17,7 +17,7 @@ TEST_CASE("a policy far from any lists them all") {
   CHECK(fault("policy: weighted, weights: {a: 3, b: 1}", "policy: prefix-affinity") ==
         R"(s.yaml:35:21: routing.gateway.policy: unknown value "prefix-affinity"
   gateway: {policy: prefix-affinity}
-                    ^ one of cost-based, least-busy, least-request, power-of-two, priority-failover, random, round-robin, simple-shuffle, vllm-dplb, vllm-dplb-queue, weighted)");
+                    ^ one of cost-based, device-aware-weighted, least-busy, least-request, power-of-two, priority-failover, random, round-robin, simple-shuffle, vllm-dplb, vllm-dplb-queue, weighted)");
 }
 
 TEST_CASE("a policy that is known and not modelled says why") {
@@ -57,9 +57,24 @@ TEST_CASE("weights that sum to zero is an error") {
                                        ^)");
 }
 
+TEST_CASE("weights of replicas that leave no pool, and a policy of the gateway for a pool, are errors") {
+  CHECK(fault("policy: weighted, weights: {a: 3, b: 1}", "policy: device-aware-weighted, weights: {a: 0, b: 0}") ==
+        R"(s.yaml:35:53: routing.gateway.weights: every weight is zero: no pool would take traffic
+  gateway: {policy: device-aware-weighted, weights: {a: 0, b: 0}}
+                                                    ^)");
+  CHECK(fault("policy: weighted, weights: {a: 3, b: 1}", "policy: device-aware-weighted, weights: {c: 1}") ==
+        R"(s.yaml:35:54: routing.gateway.weights.c: unknown key
+  gateway: {policy: device-aware-weighted, weights: {c: 1}}
+                                                     ^ one of a, b)");
+  CHECK(fault("gateway: {policy: weighted, weights: {a: 3, b: 1}}", "pool: {policy: device-aware-weighted}") ==
+        R"(s.yaml:35:18: routing.pool.policy: device-aware-weighted chooses among pools: it is a policy of `routing.gateway`
+  pool: {policy: device-aware-weighted}
+                 ^)");
+}
+
 TEST_CASE("weights that the policy does not read is an error") {
   CHECK(fault("policy: weighted, ", "policy: round-robin, ") ==
-        R"(s.yaml:35:34: routing.gateway.weights: only the policy weighted reads weights, and the policy is round-robin
+        R"(s.yaml:35:34: routing.gateway.weights: only the policies weighted and device-aware-weighted read weights, and the policy is round-robin
   gateway: {policy: round-robin, weights: {a: 3, b: 1}}
                                  ^)");
 }

@@ -84,6 +84,12 @@ void add_rules(SimulationSpec& spec, std::uint64_t seed) {
     if (!rules.priority.empty() && chance(0.5)) quota.beyond = QuotaSpec::Beyond::kNextTier;
     rules.quotas = {quota};
   }
+  if (chance(0.5)) {  // device-aware-weighted
+    spec.routing.gateway = {"least-request", {}};
+    for (const PoolSpec& pool : spec.pools) {
+      spec.routing.gateway.weights.push_back((chance(0.5) ? 8.0 : 1.0) * pool.replicas);
+    }
+  }
   const auto is_whole = [](const PoolSpec& pool) { return pool.role == PoolRole::kBoth; };
   if (pools > 1 && chance(0.6) && std::all_of(spec.pools.begin(), spec.pools.end(), is_whole)) {
     rules.mirrors = {{PoolId(0u), PoolId(1u), random.uniform(), false}};

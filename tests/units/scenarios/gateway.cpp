@@ -50,6 +50,48 @@ TEST_CASE("names of other products stand for the same rules") {
   CHECK(stated.spec.routing.rules.priority == std::vector<std::int32_t>{4, 0});
 }
 
+TEST_CASE("device-aware-weighted weighs the replicas of a pool: 8, on CPUs 1, or as the file says") {
+  const auto weights = [](std::string text) { return build(loaded(text)).spec.routing.gateway.weights; };
+  const std::string policy = "{policy: weighted, weights: {a: 3, b: 1}}", by_device = "{policy: device-aware-weighted}";
+  CHECK(build(with_gateway(by_device)).spec.routing.gateway.name == "least-request");
+  CHECK(weights(changed(policy, by_device)) == std::vector<double>{16, 8});  // two replicas and one
+  CHECK(weights(changed(policy, "{policy: device-aware-weighted, weights: {b: 0.5}}")) == std::vector<double>{16, 0.5});
+  std::string on_cpu = changed(policy, by_device);
+  const std::string device = "accelerator: mi300x";
+  REQUIRE(on_cpu.find(device) != std::string::npos);
+  on_cpu.replace(on_cpu.find(device), device.size(), "accelerator: {base: mi300x, kind: cpu}");
+  CHECK(weights(on_cpu) == std::vector<double>{16, 1});
+  CHECK(loaded(on_cpu).routing.gateway_weights == std::vector<double>{8, 1});  // as `check` prints them
+}
+
+TEST_CASE("device-aware-weighted sends a canary only what a stated weight does") {
+  std::string text = changed("{policy: weighted, weights: {a: 3, b: 1}}", "{policy: device-aware-weighted}");
+  const std::size_t at = text.find("{pool: b");
+  REQUIRE(at != std::string::npos);
+  text.replace(at, 8, "{pool: b, status: canary");
+  CHECK(build(loaded(text)).spec.routing.gateway.weights == std::vector<double>{16, 0});
+  const std::string policy = "{policy: device-aware-weighted}";
+  text.replace(text.find(policy), policy.size(), "{policy: device-aware-weighted, weights: {b: 2}}");
+  CHECK(build(loaded(text)).spec.routing.gateway.weights == std::vector<double>{16, 2});
+}
+
+TEST_CASE("device-aware-weighted keeps requests in flight in proportion to replicas times weight") {
+  // 34 requests that all stay: 32 for weight 16 and 2 for weight 1, whoever got the first.
+  std::string text = changed("{policy: weighted, weights: {a: 3, b: 1}}",
+                             "{policy: device-aware-weighted, weights: {a: 8, b: 1}}");
+  const auto change = [&](const std::string& from, const std::string& to) {
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+  };
+  change("rate: 5/s", "rate: 100000/s");
+  change("requests: 10", "requests: 34");
+  change("measure: {warm_up: 1 s}", "");
+  const Report report = simulate(build(loaded(text)).spec);
+  std::vector<std::uint64_t> sent(2);
+  for (const ReplicaReport& replica : report.replicas) sent[replica.pool.value] += replica.requests;
+  CHECK(sent == std::vector<std::uint64_t>{32, 2});
+}
+
 TEST_CASE("cost-based takes the stated price per token, else the price per hour over the tokens of a full batch") {
   const auto stated = build(with_gateway("{policy: cost-based, prices: {a: $0.75/M}}"));
   CHECK(stated.spec.routing.gateway.name == "random");
