@@ -87,7 +87,7 @@ Json turn_json(const Explanation& e, const DecisionLog::Turn& turn) {
 }
 
 Json seen_json(const routing::Endpoints& seen, std::uint32_t replica) {
-  return {{"replica", replica},
+  Json json = {{"replica", replica},
           {"waiting", seen.waiting[replica]},
           {"running", seen.running[replica]},
           {"kv_usage", number(seen.kv_usage[replica])},
@@ -96,6 +96,8 @@ Json seen_json(const routing::Endpoints& seen, std::uint32_t replica) {
           {"in_flight_tokens", seen.in_flight_tokens[replica]},
           {"match_blocks", seen.prefix[replica].match_blocks},
           {"total_blocks", seen.prefix[replica].total_blocks}};
+  if (!seen.busy.empty()) json["busy"] = number(seen.busy[replica]);
+  return json;
 }
 
 Json pipeline_json(const Explanation& e, const DecisionLog::PipelineChoice& choice) {

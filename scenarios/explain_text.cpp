@@ -179,15 +179,25 @@ std::size_t place_of(const routing::PipelineTrace& trace, std::uint32_t replica)
 
 /// What the picker saw of each replica.
 std::string signals_text(const Pipeline& choice, const Shown& rows) {
-  TextTable table({"  replica", "waiting", "running", "KV", "age", "in flight", "tokens in flight", "prefix blocks"});
+  std::vector<std::string> header = {"  replica", "waiting",   "running",          "KV",
+                                     "age",       "in flight", "tokens in flight", "prefix blocks"};
+  if (!choice.seen.busy.empty()) header.emplace_back("busy");
+  TextTable table(header);
   for (const std::size_t i : rows.rows) {
     const std::uint32_t replica = choice.trace.open[i];
     const routing::Endpoints& seen = choice.seen;
     const auto& prefix = seen.prefix[replica];
-    table.row({std::to_string(replica), count(seen.waiting[replica]), count(seen.running[replica]),
-               human_share(seen.kv_usage[replica]), age(seen.metric_age_ms[replica]),
-               count(seen.in_flight_requests[replica]), count(seen.in_flight_tokens[replica]),
-               prefix.total_blocks > 0 ? fmt::format("{} of {}", prefix.match_blocks, prefix.total_blocks) : "-"});
+    std::vector<std::string> row = {
+        std::to_string(replica),
+        count(seen.waiting[replica]),
+        count(seen.running[replica]),
+        human_share(seen.kv_usage[replica]),
+        age(seen.metric_age_ms[replica]),
+        count(seen.in_flight_requests[replica]),
+        count(seen.in_flight_tokens[replica]),
+        prefix.total_blocks > 0 ? fmt::format("{} of {}", prefix.match_blocks, prefix.total_blocks) : "-"};
+    if (!seen.busy.empty()) row.push_back(human_share(seen.busy[replica]));
+    table.row(row);
   }
   return table.text() + rows.rest;
 }

@@ -140,9 +140,12 @@ FlowControlSpec read_flow(const YamlNode& node, PipelineSpec& spec, std::optiona
   if (const auto bands = reader.optional("priorityBands")) read_bands(*bands, spec, flow);
   if (const auto choice = reader.optional("saturationDetector")) detector = read_detector(*choice, spec);
   if (const auto eviction = reader.optional("enableEviction"); eviction && eviction->boolean()) {
-    eviction->fail("eviction of requests that run is known but not modelled yet");
+    eviction->fail("eviction of requests that run is not modelled: `timeout` and `patience` of a class end them");
   }
-  reader.not_modelled_yet({"usageLimitPolicyPluginRef"});
+  if (reader.has("usageLimitPolicyPluginRef")) {
+    reader.fail_at_key("usageLimitPolicyPluginRef",
+                       "usage limits are not modelled: `maxRequests` of a priority band limits its queue");
+  }
   reader.finish();
   return flow;
 }

@@ -133,6 +133,10 @@ RoutingEntry load_routing(const YamlNode& node, const std::vector<LogicalModel>&
     if (pools[i].role == PoolRole::kPrefill) pool.picker = without_flow(pool.picker);
     routing.pool_policies.push_back(pool.policy);
     routing.pool_pickers.push_back(pool.picker);
+    if (!pool.picker || !reads_busy(*pool.picker)) {
+      pool.signals.busy = SignalSpec().busy;
+      pool.signals.busy_window = SignalSpec().busy_window;
+    }
     routing.pool_signals.push_back(pool.signals);
   }
   return routing;

@@ -30,8 +30,14 @@ SimTime load_interval(const YamlNode& node) {
   return interval;
 }
 
-/// `otherwise` in what is not said.
-MetricSignal load_metric(const YamlNode& node, MetricSignal signal) {
+SimTime load_window(const YamlNode& node) {
+  const SimTime window = load_span(node);
+  if (window < kShortestInterval) node.fail("a window is 100 us at least");
+  return window;
+}
+
+/// `signal` in what is not said. A metric over a window states that too.
+MetricSignal load_metric(const YamlNode& node, MetricSignal signal, SimTime* window = nullptr) {
   if (node.is_scalar()) {
     signal.interval = load_interval(node);
     if (signal.instant()) signal.delay = 0;
@@ -39,6 +45,9 @@ MetricSignal load_metric(const YamlNode& node, MetricSignal signal) {
   }
   MappingReader reader(node);
   check_source(reader, kEngine);
+  if (window != nullptr) {
+    if (const auto stated = reader.optional("window")) *window = load_window(*stated);
+  }
   const auto interval = reader.optional("interval"), delay = reader.optional("delay");
   if (interval) signal.interval = load_interval(*interval);
   if (delay) signal.delay = load_span(*delay);
@@ -79,13 +88,14 @@ SignalSpec load_signals(const YamlNode& node, const SignalSpec& otherwise) {
   SignalSpec signals = otherwise;
   MappingReader reader(node);
   if (const auto all = reader.optional("metrics")) {
-    for (MetricSignal* metric : {&signals.waiting, &signals.running, &signals.kv_usage}) {
+    for (MetricSignal* metric : {&signals.waiting, &signals.running, &signals.kv_usage, &signals.busy}) {
       *metric = load_metric(*all, *metric);
     }
   }
   if (const auto one = reader.optional("waiting")) signals.waiting = load_metric(*one, signals.waiting);
   if (const auto one = reader.optional("running")) signals.running = load_metric(*one, signals.running);
   if (const auto one = reader.optional("kv_usage")) signals.kv_usage = load_metric(*one, signals.kv_usage);
+  if (const auto one = reader.optional("busy")) signals.busy = load_metric(*one, signals.busy, &signals.busy_window);
   if (const auto prefix = reader.optional("prefix")) load_prefix(*prefix, signals);
   if (const auto in_flight = reader.optional("in_flight")) load_in_flight(*in_flight);
   reader.finish();

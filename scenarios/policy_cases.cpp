@@ -84,6 +84,10 @@ void read_endpoint(const YamlNode& node, std::size_t i, PolicyCase& c) {
   e.waiting[i] = count_of(reader, "waiting");
   e.running[i] = count_of(reader, "running");
   e.kv_usage[i] = number_of(reader, "kv_usage", 0, 1);
+  if (const auto busy = reader.optional("busy")) {
+    e.busy.resize(e.size());
+    e.busy[i] = busy->number(0, 1);
+  }
   if (const auto age = reader.optional("metric_age")) e.metric_age_ms[i] = read_age_ms(*age);
   e.in_flight_requests[i] = count_of(reader, "in_flight_requests", e.waiting[i] + e.running[i]);
   e.in_flight_tokens[i] = count_of(reader, "in_flight_tokens");

@@ -97,7 +97,8 @@ void write_routing(YamlWriter& yaml, const Scenario& scenario) {
   for (std::size_t i = 0; i < scenario.pools.size(); ++i) {
     const auto& picker = routing.pool_pickers[i];
     std::string text = picker ? "config: " + endpoint_picker_text(*picker) : "policy: " + routing.pool_policies[i];
-    if (routing.pool_signals[i] != SignalSpec()) text += ", signals: " + signals_text(routing.pool_signals[i]);
+    const SignalSpec& signals = routing.pool_signals[i];
+    if (signals != SignalSpec()) text += ", signals: " + signals_text(signals, picker && reads_busy(*picker));
     yaml.value(scenario.pools[i].name, "{" + text + "}");
   }
   yaml.close();

@@ -19,7 +19,7 @@ enum class Resolve {
 void write_workload_entry(YamlWriter& yaml, const WorkloadEntry& entry, Resolve mode);
 const char* name(PoolRole role);
 void write_pool(YamlWriter& yaml, const PoolEntry& pool, Resolve mode);
-std::string signals_text(const SignalSpec& signals);  ///< a mapping in one line
+std::string signals_text(const SignalSpec& signals, bool reads_busy);  ///< a mapping in one line
 void write_model(YamlWriter& yaml, const LogicalModel& model);
 void write_gateway(YamlWriter& yaml, const Scenario& scenario);
 void write_retry(YamlWriter& yaml, const RetrySpec& retry);

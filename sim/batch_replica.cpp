@@ -49,6 +49,14 @@ bool BatchReplica::full() const {
   return waiting() + running() >= max_running_;
 }
 
+SimTime BatchReplica::busy(SimTime now) const {
+  SimTime sum = busy_;
+  for (const Running& batch : batches_) {
+    if (!batch.done) sum += now - batch.start;
+  }
+  return sum;
+}
+
 const ReplicaReport& BatchReplica::report() {
   report_.busy = busy_ / instances_;
   return report_;

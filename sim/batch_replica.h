@@ -33,6 +33,8 @@ class BatchReplica final : public Replica {
 
   std::int64_t waiting() const override { return batcher_.waiting(); }
   std::int64_t running() const override { return running_; }
+  SimTime busy(SimTime now) const override;
+  std::int64_t instances() const override { return instances_; }
   bool full() const override;
   const ReplicaReport& report() override;
   std::int64_t free_blocks() const override { return 0; }

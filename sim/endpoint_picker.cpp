@@ -39,6 +39,15 @@ routing::PrefixIndex::Options tuned(routing::PrefixIndex::Options options, const
 
 }  // namespace
 
+EndpointPicker::EndpointPicker(const SimulationSpec& spec, PoolId pool_id, const Signals& signals,
+                               const SeenSignals* seen, std::int64_t blocks)
+    : EndpointPicker(*spec.routing.pool[pool_id.value].pipeline, spec.pools[pool_id.value], signals, seen,
+                     spec.routing.pool[pool_id.value].signals.prefix_delay, blocks, spec.seed) {
+  if (!predicts_latency(*spec.routing.pool[pool_id.value].pipeline)) return;
+  predictor_.emplace(spec, spec.pools[pool_id.value], in_blocks(spec.pools[pool_id.value], blocks));
+  endpoints_.latency.resize(endpoints_.size());
+}
+
 EndpointPicker::EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals,
                                const SeenSignals* seen, SimTime prefix_delay, std::int64_t blocks, std::uint64_t seed)
     : pool_(pool.name),
@@ -55,12 +64,14 @@ EndpointPicker::EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec
   kv_until_.assign(endpoints_.size(), kNever);
   for (std::uint32_t r = 0; r < endpoints_.size(); ++r) changing(r);
   endpoints_.labels = labels_of(pool);
+  if (routing::reads_busy(spec)) endpoints_.busy.assign(endpoints_.size(), 0);
   endpoints_.kv_blocks.assign(endpoints_.size(), in_blocks(pool, blocks));
   pipeline_.bind(endpoints_);
 }
 
 /// Fills in what the router knows of the replicas now.
 void EndpointPicker::observe_metrics(SimTime now) {
+  for (std::uint32_t r = 0; r < endpoints_.busy.size(); ++r) endpoints_.busy[r] = signals_.busy(r);
   if (seen_ != nullptr) {
     std::fill(endpoints_.metric_age_ms.begin(), endpoints_.metric_age_ms.end(), seen_->age_ms());
     if (seen_->version() != version_) {
@@ -106,6 +117,7 @@ std::optional<std::uint32_t> EndpointPicker::choose(const RequestRecord& request
                                                     std::span<const std::uint32_t> open, SimTime now) {
   observe_metrics(now);
   observe_prompt(request, content, now);
+  if (predictor_) predictor_->predict(request.cls, request.prompt_tokens, endpoints_);
   routing::RequestView view{request.prompt_tokens, request.output_target, request.model.value, request.priority};
   view.now_ns = now;
   view.blocks = index_.present();

@@ -11,6 +11,7 @@
 #include "sim/content.h"
 #include "sim/decision_log.h"
 #include "sim/policies/policy.h"
+#include "sim/latency_predictor.h"
 #include "sim/request.h"
 #include "sim/routing/pipeline.h"
 #include "sim/seen_signals.h"
@@ -25,10 +26,10 @@ namespace poolcast {
 class EndpointPicker {
  public:
   /// `signals` are those of the pool's replicas as its router knows them and outlive the picker; `seen` are the same
-  /// where they are not always those of the instant, else null. A prompt that was sent to a replica counts as lying
-  /// there after `prefix_delay`. `blocks` of KV memory are usable on each.
-  EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals,
-                 const SeenSignals* seen, SimTime prefix_delay, std::int64_t blocks, std::uint64_t seed);
+  /// where they are not always those of the instant, else null. The pool has a pipeline; `blocks` of KV memory are
+  /// usable on each replica. `spec` outlives the picker.
+  EndpointPicker(const SimulationSpec& spec, PoolId pool, const Signals& signals, const SeenSignals* seen,
+                 std::int64_t blocks);
 
   /// A replica among `open` (indices within the pool), or none that the filters leave.
   std::optional<std::uint32_t> choose(const RequestRecord& request, const Content& content,
@@ -55,6 +56,9 @@ class EndpointPicker {
   void tell_faults(std::vector<std::string>& notes) const;
 
  private:
+  EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals,
+                 const SeenSignals* seen, SimTime prefix_delay, std::int64_t blocks, std::uint64_t seed);
+
   /// A prompt on its way into the index.
   struct Sent {
     SimTime known;
@@ -80,6 +84,7 @@ class EndpointPicker {
   routing::Pipeline pipeline_;
   routing::PrefixIndex index_;
   routing::Endpoints endpoints_;
+  std::optional<LatencyPredictor> predictor_;
   DecisionLog* log_ = nullptr;
   PoolId pool_id_;
   // A column is read anew where an engine changed since, or its KV use by the steps that it had planned.

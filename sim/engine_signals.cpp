@@ -17,6 +17,21 @@ std::int64_t EngineSignals::running(std::uint32_t index) const {
   return sum;
 }
 
+void EngineSignals::watch_busy(SimTime window) {
+  const std::int64_t instances = engines_[borders_[0]]->instances();
+  busy_.emplace(static_cast<std::uint32_t>(borders_.size() - 1), (borders_[1] - borders_[0]) * instances, window);
+}
+
+SimTime EngineSignals::busy_time(std::uint32_t index, SimTime at) const {
+  SimTime sum = 0;
+  for (std::uint32_t e = borders_[index]; e < borders_[index + 1]; ++e) sum += engines_[e]->busy(at);
+  return sum;
+}
+
+double EngineSignals::busy_at(std::uint32_t index, SimTime at) const {
+  return busy_ ? busy_->share(index, at, busy_time(index, at)) : 0;
+}
+
 KvReading EngineSignals::read_kv(std::uint32_t index, SimTime at) const {
   KvReading all;
   for (std::uint32_t e = borders_[index]; e < borders_[index + 1]; ++e) {

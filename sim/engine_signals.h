@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "sim/busy_share.h"
 #include "sim/replica.h"
 #include "sim/seen_signals.h"
 
@@ -25,13 +27,24 @@ class EngineSignals : public MetricSource {
   double kv_usage(std::uint32_t index) const override { return kv_usage_at(index, now_); }
   double kv_usage_at(std::uint32_t index, SimTime at) const override { return read_kv(index, at).share; }
   KvReading read_kv(std::uint32_t index) const override { return read_kv(index, now_); }
+  double busy(std::uint32_t index) const override { return busy_at(index, now_); }
+  double busy_at(std::uint32_t index, SimTime at) const override;
+
+  /// From the start of a run on: shares of the last `window` in which engines are busy. All candidates are alike.
+  void watch_busy(SimTime window);
+  /// A candidate is about to change.
+  void before_change(std::uint32_t index) {
+    if (busy_) busy_->before_change(index, now_, busy_time(index, now_));
+  }
 
  private:
   KvReading read_kv(std::uint32_t index, SimTime at) const;
+  SimTime busy_time(std::uint32_t index, SimTime at) const;
 
   const std::vector<std::unique_ptr<Replica>>& engines_;
   const SimTime& now_;
   std::vector<std::uint32_t> borders_;
+  std::optional<BusyShare> busy_;  ///< where somebody reads it
 };
 
 }  // namespace poolcast

@@ -36,11 +36,14 @@ PoolRouter::PoolRouter(const SimulationSpec& spec, PoolId pool, const std::vecto
     even_.push_back(1);
   }
   signals_ = std::make_unique<EngineSignals>(engines, now, std::move(borders));
-  if (!policy.signals.instant()) seen_ = std::make_unique<SeenSignals>(policy.signals, *signals_, size);
+  const bool reads_busy = policy.pipeline && routing::reads_busy(*policy.pipeline);
+  if (reads_busy) signals_->watch_busy(policy.signals.busy_window);
+  if (!policy.signals.instant() || (reads_busy && !policy.signals.busy.instant())) {
+    seen_ = std::make_unique<SeenSignals>(policy.signals, *signals_, size, reads_busy);
+  }
   if (policy.pipeline) {
     const std::int64_t blocks = engines[first]->report().kv_blocks_usable * ranks_;
-    picker_ = std::make_unique<EndpointPicker>(*policy.pipeline, spec_, known(), seen_.get(),
-                                               policy.signals.prefix_delay, blocks, seed_);
+    picker_ = std::make_unique<EndpointPicker>(spec, pool, known(), seen_.get(), blocks);
     picker_->watch(spec.log, pool);
     rules_on_prefill_ = policy.pipeline->prefill.has_value();
   }

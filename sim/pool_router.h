@@ -51,6 +51,7 @@ class PoolRouter {
     const std::uint32_t replica = (engine.value - first_) / ranks_;
     if (seen_) seen_->before_change(replica, settled);
     if (picker_) picker_->changing(replica);
+    signals_->before_change(replica);
   }
   /// What is known of the replicas; null where that is how they stand.
   SeenSignals* seen() { return seen_.get(); }

@@ -49,6 +49,9 @@ class Replica {
     (void)now;
     return {};
   }
+  /// How long it was in steps up to `now`, which is not before its last change; summed over its instances.
+  virtual SimTime busy(SimTime now) const = 0;
+  virtual std::int64_t instances() const { return 1; }
   double kv_usage(SimTime now) const { return read_kv(now).share; }
   /// Whether it takes no more requests (PoolSpec::max_pending_requests).
   virtual bool full() const = 0;

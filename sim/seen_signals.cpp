@@ -7,13 +7,13 @@
 namespace poolcast {
 namespace {
 
-enum : std::size_t { kWaiting, kRunning, kKvUsage };
+enum : std::size_t { kWaiting, kRunning, kKvUsage, kBusy };
 
 }  // namespace
 
-SeenSignals::SeenSignals(const SignalSpec& spec, const MetricSource& truth, std::uint32_t endpoints)
-    : truth_(truth), due_(endpoints, kNever) {
-  const MetricSignal specs[] = {spec.waiting, spec.running, spec.kv_usage};
+SeenSignals::SeenSignals(const SignalSpec& spec, const MetricSource& truth, std::uint32_t endpoints, bool reads_busy)
+    : truth_(truth), metrics_(reads_busy ? 4 : 3), due_(endpoints, kNever) {
+  const MetricSignal specs[] = {spec.waiting, spec.running, spec.kv_usage, spec.busy};
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
     Metric& metric = metrics_[m];
     metric.spec = specs[m];
@@ -48,6 +48,7 @@ void SeenSignals::ask(std::uint32_t endpoint, SimTime settled) {
 
 double SeenSignals::read(std::size_t which, std::uint32_t endpoint, SimTime at) const {
   if (which == kKvUsage) return truth_.kv_usage_at(endpoint, at);
+  if (which == kBusy) return truth_.busy_at(endpoint, at);
   return static_cast<double>(which == kWaiting ? truth_.waiting(endpoint) : truth_.running(endpoint));
 }
 
@@ -74,7 +75,7 @@ void SeenSignals::show(std::size_t which, SimTime now) {
     before_change(e, now);
     double& shown = metric.shown[e];
     if (stale && spec.when_stale == StalePolicy::kSaturated) {
-      shown = which == kKvUsage ? 1 : kFull;
+      shown = which == kKvUsage || which == kBusy ? 1 : kFull;
     } else if (ignored) {
       shown = 0;
     } else {
@@ -96,6 +97,12 @@ std::int64_t SeenSignals::running(std::uint32_t index) const {
 double SeenSignals::kv_usage(std::uint32_t index) const {
   const Metric& metric = metrics_[kKvUsage];
   return metric.spec.instant() ? truth_.kv_usage(index) : metric.shown[index];
+}
+
+double SeenSignals::busy(std::uint32_t index) const {
+  if (metrics_.size() <= kBusy) return 0;
+  const Metric& metric = metrics_[kBusy];
+  return metric.spec.instant() ? truth_.busy(index) : metric.shown[index];
 }
 
 KvReading SeenSignals::read_kv(std::uint32_t index) const {

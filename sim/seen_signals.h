@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -11,10 +10,14 @@
 
 namespace poolcast {
 
-/// Metrics of endpoints as they stand, with KV use at any instant since the endpoint changed last.
+/// Metrics of endpoints as they stand, with KV use and busy share at any instant since the endpoint changed last.
 class MetricSource : public Signals {
  public:
   virtual double kv_usage_at(std::uint32_t index, SimTime at) const = 0;
+  virtual double busy_at(std::uint32_t index, SimTime at) const {
+    (void)index, (void)at;
+    return 0;
+  }
 };
 
 /// The metrics of a pool's endpoints as its router sees them: each as it was when the engines were last asked, `delay`
@@ -24,8 +27,8 @@ class MetricSource : public Signals {
 /// filled in just before the next change, or when somebody looks; only answers that can still be looked at are kept.
 class SeenSignals : public Signals {
  public:
-  /// `truth` outlives this.
-  SeenSignals(const SignalSpec& spec, const MetricSource& truth, std::uint32_t endpoints);
+  /// `truth` outlives this. Busy shares are asked for only where somebody reads them.
+  SeenSignals(const SignalSpec& spec, const MetricSource& truth, std::uint32_t endpoints, bool reads_busy = false);
 
   /// The endpoint is about to change. The instants up to `settled` at which engines are asked have seen it as it is.
   void before_change(std::uint32_t endpoint, SimTime settled) {
@@ -39,6 +42,7 @@ class SeenSignals : public Signals {
   std::int64_t waiting(std::uint32_t index) const override;
   std::int64_t running(std::uint32_t index) const override;
   double kv_usage(std::uint32_t index) const override;
+  double busy(std::uint32_t index) const override;
   /// What is shown stays until the next look.
   KvReading read_kv(std::uint32_t index) const override;
 
@@ -69,8 +73,8 @@ class SeenSignals : public Signals {
   double read(std::size_t which, std::uint32_t endpoint, SimTime at) const;
 
   const MetricSource& truth_;
-  std::array<Metric, 3> metrics_;  ///< waiting, running, KV use
-  std::vector<SimTime> due_;       ///< by endpoint: the first instant of asking that is not filled in
+  std::vector<Metric> metrics_;  ///< waiting, running, KV use; busy share, where it is read
+  std::vector<SimTime> due_;     ///< by endpoint: the first instant of asking that is not filled in
   double age_ms_ = 0;
   std::uint64_t version_ = 0;
   bool any_instant_ = false;

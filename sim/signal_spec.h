@@ -30,7 +30,10 @@ struct MetricSignal {
 struct SignalSpec {
   MetricSignal waiting, running, kv_usage;
   SimTime prefix_delay = 0;  ///< until a prompt that was sent to a replica counts as lying there
+  MetricSignal busy{};
+  SimTime busy_window = 60 * kNanosPerSecond;  ///< over which an engine's share of busy time is taken
 
+  /// Without `busy`, which only few read.
   bool instant() const { return waiting.instant() && running.instant() && kv_usage.instant(); }
   bool operator==(const SignalSpec&) const = default;
 };

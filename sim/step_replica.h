@@ -38,6 +38,7 @@ class StepReplica final : public Replica {
   std::int64_t waiting() const override { return scheduler_->waiting(); }
   std::int64_t running() const override { return scheduler_->running(); }
   KvReading read_kv(SimTime now) const override;
+  SimTime busy(SimTime now) const override { return report_.busy + (steps_in_flight_ > 0 ? now - step_start_ : 0); }
   bool full() const override;
   std::int64_t barren_preemptions() const override { return barren_preemptions_; }
   const ReplicaReport& report() override;

@@ -18,6 +18,11 @@ class Signals {
   virtual double kv_usage(std::uint32_t index) const = 0;  ///< share of the KV memory in use, the mean over its engines
   /// The same, and how long it stays so: not known here.
   virtual KvReading read_kv(std::uint32_t index) const { return {kv_usage(index), INT64_MIN}; }
+  /// Share of the last SignalSpec::busy_window that its engines spent in steps; 0 where nobody asked for it.
+  virtual double busy(std::uint32_t index) const {
+    (void)index;
+    return 0;
+  }
 };
 
 /// What a policy may look at: candidates by index (pools at the gateway, the replicas of one pool below it).

@@ -49,12 +49,19 @@ const PolicyAlias* find_alias(std::string_view name) {
 
 const std::vector<MissingPolicy>& missing_policies() {
   static const std::vector<MissingPolicy> table = {
-      {"bucket", "smg", "how its boundaries between lengths follow the load is not published as a formula"},
-      {"least-busy-time", "AIBrix", "routers here do not see how long a replica was busy"},
-      {"least-utilization", "AIBrix", "no utilisation of devices is published by the engines here"},
       {"pd", "AIBrix, production-stack, smg", "where prefill and decode are apart, `role` of pools says it"},
-      {"slo", "AIBrix", "with slo-pack-load and slo-least-load: needs profiles of latency by load"},
-      {"vtc-basic", "AIBrix", "requests here have no tenants"},
+      {"prefix-cache-preble", "AIBrix",
+       "its costs are times fitted to one device and no formula is published; prefix-cache, loadaware and dynamo-kv "
+       "weigh a match against the load"},
+      {"slo", "AIBrix",
+       "it is slo-least-load-pulling: slo-least-load with flow control before it (`flowControl`, its `defaultRequestTTL` "
+       "at the TTFT objective) holds requests back and rejects them once that is broken"},
+      {"slo-least-load-pulling", "AIBrix",
+       "slo-least-load with flow control before it (`flowControl`, its `defaultRequestTTL` at the TTFT objective) holds "
+       "requests back and rejects them once that is broken"},
+      {"vtc-basic", "AIBrix",
+       "requests here have no tenants, and how their tokens choose a replica is not published; "
+       "round-robin-fairness-policy of flow control takes the entries of the workload in turn"},
   };
   return table;
 }

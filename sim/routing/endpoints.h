@@ -46,6 +46,7 @@ struct Endpoints {
   std::vector<std::int64_t> waiting;  ///< requests in the engine's queue
   std::vector<std::int64_t> running;
   std::vector<double> kv_usage;                  ///< share of the KV cache in use
+  std::vector<double> busy;                      ///< share of the last while spent in steps; empty: nobody reads it
   std::vector<double> metric_age_ms;             ///< of the three above, or kNeverScraped
   std::vector<std::uint8_t> no_metrics;          ///< 1: not even zeros (a nil pointer in llm-d); empty: nowhere
   std::vector<std::int64_t> in_flight_requests;  ///< sent by this router and not finished

@@ -43,6 +43,8 @@ PipelineSpec kv_aware(const Settings& s) {
                    " ? " + kLeastLoaded + " : endpoint.prefix_share");
 }
 
+PipelineSpec least_busy(const Settings&) { return scored_by("1 - endpoint.busy"); }
+
 PipelineSpec load_aware(const Settings& s) {
   const std::string beta = parameter(s, "beta");
   return scored_by("(endpoint.prefix_share - " + beta +
@@ -83,6 +85,13 @@ void add_expression_aliases(std::vector<PolicyAlias>& table) {
                    "tokens are left to compute there: then the fewest requests in flight",
                    kv_aware,
                    {{"kv-aware-threshold", kNumber, "2000", "[0, inf)", "tokens"}}});
+  table.push_back({"least-busy-time", "AIBrix",
+                   "the least share of the last `signals.busy.window` (1 min) spent in steps; our reading of AIBrix's "
+                   "busy time, which its engines publish",
+                   least_busy});
+  table.push_back({"least-utilization", "AIBrix",
+                   "the same as least-busy-time: a share of busy time is what engines here publish of their use",
+                   least_busy});
   table.push_back({"least-load",
                    "smg",
                    "the least (mean_prefill_tokens waiting requests + tokens in flight) / default_throughput + "

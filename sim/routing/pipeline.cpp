@@ -89,6 +89,16 @@ PrefixIndex::Options prefix_options(const PipelineSpec& spec) {
   return options;
 }
 
+bool predicts_latency(const PipelineSpec& spec) { return has_type(spec, "predicted-latency-producer"); }
+
+bool reads_busy(const PipelineSpec& spec) {
+  return std::any_of(spec.plugins.begin(), spec.plugins.end(), [](const PluginSpec& plugin) {
+    const auto& values = plugin.parameters.items;
+    return std::any_of(values.begin(), values.end(),
+                       [](const Value& value) { return value.text.find("busy") != std::string::npos; });
+  });
+}
+
 Pipeline::Pipeline(const PipelineSpec& spec, std::uint64_t seed, const std::string& stream)
     : profile_(RandomStream(seed, stream + "/order")) {
   std::map<std::size_t, Plugin*> made;  // only what the profile runs, and the detector

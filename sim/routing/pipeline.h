@@ -53,6 +53,12 @@ void complete_pipeline(PipelineSpec& spec);
 /// How the approximate prefix index is set up, from the pipeline's approx-prefix-cache-producer.
 PrefixIndex::Options prefix_options(const PipelineSpec& spec);
 
+/// Whether some expression or script of it names busy shares (Endpoints::busy).
+bool reads_busy(const PipelineSpec& spec);
+
+/// Whether it has a predicted-latency-producer, which fills Endpoints::latency.
+bool predicts_latency(const PipelineSpec& spec);
+
 /// A running pipeline: its plugins and their state.
 class Pipeline {
  public:

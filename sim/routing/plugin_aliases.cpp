@@ -41,6 +41,16 @@ PipelineSpec latency_based(const Settings& s) {
   complete_pipeline(spec);
   return spec;
 }
+PipelineSpec by_objective(const char* load) {
+  PipelineSpec spec;
+  spec.plugins = {{"predicted-latency-producer", "predicted-latency-producer", {}},
+                  {"slo-load-filter", "slo-load-filter", map_value({{"load", text_value(load)}})}};
+  complete_pipeline(spec);
+  return spec;
+}
+PipelineSpec slo_least_load(const Settings&) { return by_objective("least"); }
+PipelineSpec slo_pack_load(const Settings&) { return by_objective("pack"); }
+PipelineSpec buckets(const Settings& s) { return of_plugin("length-bucket-filter", s); }
 PipelineSpec least_latency(const Settings&) { return with("answered-scorer", "metric", "latency"); }
 PipelineSpec throughput(const Settings&) { return with("answered-scorer", "metric", "tokens"); }
 PipelineSpec affinity(const Settings&) { return with("sticky-session-scorer", "assignment_mode", "random"); }
@@ -70,6 +80,19 @@ std::vector<ParameterInfo> dynamo_parameters(const char* credit) {
 }  // namespace
 
 void add_plugin_aliases(std::vector<PolicyAlias>& table) {
+  table.push_back({"bucket", "smg",
+                   "each replica takes a range of prompt lengths, set anew at every interval so that all would have got "
+                   "the same tokens since; the fewest requests in flight before that, and when they are uneven (our "
+                   "reading: smg publishes no formula of its borders)",
+                   buckets, parameters_of("length-bucket-filter")});
+  table.push_back({"slo-least-load", "AIBrix",
+                   "the fewest requests in flight of the replicas predicted to meet the objectives of the class, by the "
+                   "pool's own curve for AIBrix's profile; of all where none is (our reading)",
+                   slo_least_load});
+  table.push_back({"slo-pack-load", "AIBrix",
+                   "the most requests in flight of the replicas predicted to meet the objectives of the class, so that "
+                   "others stay free; the fewest of all where none is (our reading)",
+                   slo_pack_load});
   table.push_back(
       {"consistent-hashing", "smg", "the owner of the session on a ring of hashes; without one, any", consistent});
   table.push_back({"dynamo-kv", "Dynamo",

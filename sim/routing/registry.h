@@ -36,8 +36,11 @@ struct PluginInfo {
 /// Every plugin type, in alphabetical order.
 const std::vector<PluginInfo>& plugin_table();
 const PluginInfo* find_plugin(std::string_view type);  ///< null when there is none
-/// Types that llm-d has and poolcast does not model.
-const std::vector<std::string_view>& plugins_not_modelled();
+/// What llm-d has and poolcast does not model, why, and what there is instead. `type` may be how a type begins.
+struct MissingPlugin {
+  std::string_view type, why;
+};
+const std::vector<MissingPlugin>& plugins_not_modelled();
 
 /// Throws ParameterFault. `info.make` is not null.
 std::unique_ptr<Plugin> make_plugin(const PluginInfo& info, const Value& parameters, const BuildContext& context);
@@ -78,6 +81,7 @@ void add_dynamo_kv(std::vector<PluginInfo>& table);
 void add_rate_scorers(std::vector<PluginInfo>& table);
 void add_answer_policies(std::vector<PluginInfo>& table);
 void add_choice_filters(std::vector<PluginInfo>& table);
+void add_length_buckets(std::vector<PluginInfo>& table);
 void add_handlers(std::vector<PluginInfo>& table);
 
 }  // namespace poolcast::routing

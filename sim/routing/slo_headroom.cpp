@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rule: keep the endpoints that are predicted to meet the objectives, and now and then the others, to learn.
 // Source: llm-d's slo-headroom-tier-filter.
+#include <algorithm>
+
 #include "sim/routing/registry.h"
 
 namespace poolcast::routing {
@@ -34,9 +36,39 @@ class SloHeadroomTier : public Plugin, public Filter {
   std::vector<std::uint32_t> good_, bad_, unknown_;  ///< scratch
 };
 
+/// Source: AIBrix e3e10f9e slo-least-load and slo-pack-load, whose predictions come from a profile.
+class SloLoad : public Plugin, public Filter {
+ public:
+  explicit SloLoad(const Settings& settings) : pack_(settings.text("load") == "pack") {}
+
+  void filter(const RequestView&, const Endpoints& endpoints, std::vector<std::uint32_t>& kept) override {
+    const auto meets = [&](std::uint32_t e) {
+      if (endpoints.latency.empty() || !endpoints.latency[e].known) return false;
+      return endpoints.latency[e].ttft_headroom_ms >= 0 && endpoints.latency[e].tpot_headroom_ms >= 0;
+    };
+    const bool any = std::any_of(kept.begin(), kept.end(), meets);
+    if (any) std::erase_if(kept, [&](std::uint32_t e) { return !meets(e); });
+    const bool most = any && pack_;
+    const auto load = [&](std::uint32_t e) { return endpoints.in_flight_requests[e]; };
+    std::int64_t best = most ? 0 : INT64_MAX;
+    for (const std::uint32_t e : kept) best = most ? std::max(best, load(e)) : std::min(best, load(e));
+    std::erase_if(kept, [&](std::uint32_t e) { return load(e) != best; });
+  }
+
+ private:
+  bool pack_;
+};
+
 }  // namespace
 
 void add_slo_headroom(std::vector<PluginInfo>& table) {
+  table.push_back({"slo-load-filter",
+                   "filter",
+                   "AIBrix",
+                   "of the endpoints predicted to meet both objectives keep those with the fewest (pack: the most) "
+                   "requests in flight; where none is, the fewest of all",
+                   {{"load", ParameterKind::kText, "least", "least|pack", "which of those that meet them"}},
+                   make_of_settings<SloLoad>});
   table.push_back(
       {"slo-headroom-tier-filter",
        "filter",

@@ -50,6 +50,21 @@ struct Make {
   }
 };
 
+struct TokenBudget {
+  std::int64_t operator()(const VllmArgs& args) const { return args.max_num_batched_tokens; }
+  std::int64_t operator()(const SglangArgs& args) const {
+    return args.chunked_prefill_size > 0 ? args.chunked_prefill_size : INT64_MAX;
+  }
+  std::int64_t operator()(const TensorrtLlmArgs& args) const { return args.max_num_tokens; }
+  std::int64_t operator()(const BucketedArgs& args) const {
+    return args.flavour == BucketedArgs::Flavour::kTpu ? args.max_num_batched_tokens : INT64_MAX;
+  }
+  template <class Other>
+  std::int64_t operator()(const Other&) const {
+    return INT64_MAX;
+  }
+};
+
 struct MaxContext {
   std::int64_t operator()(const VllmArgs& args) const { return args.max_model_len; }
   std::int64_t operator()(const SglangArgs& args) const { return args.context_length - 2; }
@@ -151,6 +166,8 @@ std::unique_ptr<Scheduler> make_scheduler(const EngineArgs& engine, RequestTable
 std::int64_t max_context(const EngineArgs& engine) { return std::visit(MaxContext{}, engine); }
 
 std::int64_t max_running(const EngineArgs& engine) { return std::visit(MaxRunning{}, engine); }
+
+std::int64_t token_budget(const EngineArgs& engine) { return std::visit(TokenBudget{}, engine); }
 
 std::int64_t stream_interval(const EngineArgs& engine) { return std::visit(StreamInterval{}, engine); }
 std::int64_t block_size(const EngineArgs& engine) { return std::visit(BlockSize{}, engine); }

@@ -21,6 +21,8 @@ std::unique_ptr<Scheduler> make_scheduler(const EngineArgs& engine, RequestTable
 std::int64_t max_context(const EngineArgs& engine);
 /// Requests that may run at once.
 std::int64_t max_running(const EngineArgs& engine);
+/// Tokens that a step computes at most; INT64_MAX: there is no such limit.
+std::int64_t token_budget(const EngineArgs& engine);
 /// Tokens that it gathers for one message to a client.
 std::int64_t stream_interval(const EngineArgs& engine);
 /// Tokens of a block of its prefix cache; 0: it has none.

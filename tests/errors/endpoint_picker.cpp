@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "scenarios/endpoint_picker_config.h"
+#include "sim/routing/registry.h"
 
 using namespace poolcast;
 
@@ -28,9 +29,35 @@ TEST_CASE("an unknown plugin type names the nearest, one that is not modelled sa
 plugins: [{type: queue-scorers}]
                  ^ did you mean "queue-scorer"?)");
   CHECK(fault("plugins: [{type: header-profile-handler}]") ==
-        R"(epp.yaml:3:18: plugins[0].type: llm-d's plugin "header-profile-handler" is known but not modelled yet
+        R"(epp.yaml:3:18: plugins[0].type: llm-d's header-profile-handler is not modelled: requests here have no headers: `routing.pools` gives each pool a profile of its own
 plugins: [{type: header-profile-handler}]
                  ^)");
+}
+
+TEST_CASE("what is not modelled says what to use instead, also where only the beginning of its name is known") {
+  CHECK(fault("plugins: [{type: latency-slo-admitter}]").find("\"endpoint.ttft_headroom_ms >= 0\"") !=
+        std::string::npos);
+  CHECK(fault("plugins: [{type: priority-holdback-policy}]").find("usage limits are not modelled") !=
+        std::string::npos);
+  for (const routing::MissingPlugin& missing : routing::plugins_not_modelled()) {
+    const std::string text = fault("plugins: [{type: " + std::string(missing.type) + "}]");
+    CHECK(text.find("epp.yaml:3:18: plugins[0].type: llm-d's " + std::string(missing.type) + " is not modelled: ") == 0);
+  }
+}
+
+TEST_CASE("parameters of buckets and of objectives are checked") {
+  CHECK(fault("plugins: [{type: length-bucket-filter, parameters: {bucket_adjust_interval_secs: 0}}]") ==
+        R"(epp.yaml:3:82: plugins[0].parameters.bucket_adjust_interval_secs: must be in [0.001, 1e9], got 0
+plugins: [{type: length-bucket-filter, parameters: {bucket_adjust_interval_secs: 0}}]
+                                                                                 ^)");
+  CHECK(fault("plugins: [{type: slo-load-filter, parameters: {load: most}}]") ==
+        R"(epp.yaml:3:54: plugins[0].parameters.load: must not be "most"
+plugins: [{type: slo-load-filter, parameters: {load: most}}]
+                                                     ^ one of least, pack)");
+  CHECK(fault("plugins: [{type: predicted-latency-producer, parameters: {x: 1}}]") ==
+        R"(epp.yaml:3:59: plugins[0].parameters.x: unknown key
+plugins: [{type: predicted-latency-producer, parameters: {x: 1}}]
+                                                          ^)");
 }
 
 TEST_CASE("an unknown parameter, a value of another kind and one out of range point at themselves") {
@@ -140,11 +167,11 @@ flowControl: {defaultPriorityBand: {orderingPolicyRef: fcfs}}
 flowControl: {saturationDetector: {pluginRef: utilisation-detector}}
                                               ^)");
   CHECK(fault(on + "flowControl: {usageLimitPolicyPluginRef: x}") ==
-        R"(epp.yaml:4:15: flowControl.usageLimitPolicyPluginRef: this key is known but not modelled yet
+        R"(epp.yaml:4:15: flowControl.usageLimitPolicyPluginRef: usage limits are not modelled: `maxRequests` of a priority band limits its queue
 flowControl: {usageLimitPolicyPluginRef: x}
               ^)");
   CHECK(fault(on + "flowControl: {enableEviction: true}") ==
-        R"(epp.yaml:4:31: flowControl.enableEviction: eviction of requests that run is known but not modelled yet
+        R"(epp.yaml:4:31: flowControl.enableEviction: eviction of requests that run is not modelled: `timeout` and `patience` of a class end them
 flowControl: {enableEviction: true}
                               ^)");
 }

@@ -20,9 +20,31 @@ TEST_CASE("a policy far from any lists them all") {
                     ^ one of cost-based, device-aware-weighted, least-busy, least-request, power-of-two, priority-failover, random, round-robin, simple-shuffle, vllm-dplb, vllm-dplb-queue, weighted)");
 }
 
+TEST_CASE("parameters of a policy are checked, and a policy without any takes none") {
+  const auto of = [](const std::string& pool) {
+    return fault("gateway: {policy: weighted, weights: {a: 3, b: 1}}", "pool: " + pool);
+  };
+  CHECK(of("{policy: bucket, parameters: {balance_abs_threshold: -1}}") ==
+        R"(s.yaml:35:62: routing.pool.parameters.balance_abs_threshold: must be in [0, inf), got -1
+  pool: {policy: bucket, parameters: {balance_abs_threshold: -1}}
+                                                             ^)");
+  CHECK(of("{policy: bucket, parameters: {balance_abs: 1}}") ==
+        R"(s.yaml:35:39: routing.pool.parameters.balance_abs: unknown key
+  pool: {policy: bucket, parameters: {balance_abs: 1}}
+                                      ^ did you mean "balance_abs_threshold"?)");
+  CHECK(of("{policy: least-busy-time, parameters: {window: 5}}") ==
+        R"(s.yaml:35:48: routing.pool.parameters.window: unknown key
+  pool: {policy: least-busy-time, parameters: {window: 5}}
+                                               ^)");
+  CHECK(of("{policy: slo-pack-load, parameters: {x: 5}}") ==
+        R"(s.yaml:35:46: routing.pool.parameters.x: unknown key
+  pool: {policy: slo-pack-load, parameters: {x: 5}}
+                                             ^)");
+}
+
 TEST_CASE("a policy that is known and not modelled says why") {
   CHECK(fault("gateway: {policy: weighted, weights: {a: 3, b: 1}}", "pool: {policy: vtc-basic}") ==
-        R"(s.yaml:35:18: routing.pool.policy: vtc-basic is not modelled: requests here have no tenants
+        R"(s.yaml:35:18: routing.pool.policy: vtc-basic is not modelled: requests here have no tenants, and how their tokens choose a replica is not published; round-robin-fairness-policy of flow control takes the entries of the workload in turn
   pool: {policy: vtc-basic}
                  ^)");
 }

@@ -19,6 +19,21 @@ TEST_CASE("a signal has an owner that cannot be another") {
                               ^)");
 }
 
+TEST_CASE("a window of busy time is a time, not nothing, and of no other metric") {
+  CHECK(signals_fault("{busy: {window: 10 us}}") ==
+        R"(s.yaml:36:28: routing.signals.busy.window: a window is 100 us at least
+  signals: {busy: {window: 10 us}}
+                           ^)");
+  CHECK(signals_fault("{busy: {window: 10}}") ==
+        R"(s.yaml:36:28: routing.signals.busy.window: expected a duration with its unit, such as "400 ms", got "10"
+  signals: {busy: {window: 10}}
+                           ^)");
+  CHECK(signals_fault("{waiting: {window: 10 s}}") ==
+        R"(s.yaml:36:23: routing.signals.waiting.window: unknown key
+  signals: {waiting: {window: 10 s}}
+                      ^ one of delay, interval, source, stale_policy, staleness_threshold)");
+}
+
 TEST_CASE("a delay needs an interval") {
   CHECK(signals_fault("{waiting: {delay: 1 ms}}") ==
         R"(s.yaml:36:23: routing.signals.waiting.delay: a delay needs an interval at which engines are asked

@@ -48,6 +48,21 @@ TEST_CASE("signals are by pool, a metric may differ from the others, and check p
   CHECK(scenario_digest(scenario) != scenario_digest(loaded(sound_scenario())));
 }
 
+TEST_CASE("the busy share is a signal with a window, where a pool's policy reads it") {
+  const Scenario scenario = loaded(with_routing(R"(  signals: {metrics: 50 ms, busy: {window: 5 s, delay: 10 ms}}
+  pools: {a: {policy: least-busy-time}}
+)"));
+  const SignalSpec& a = scenario.routing.pool_signals[0];
+  CHECK(a.busy == MetricSignal{50 * kMs, 10 * kMs});
+  CHECK(a.busy_window == 5000 * kMs);
+  CHECK(scenario.routing.pool_signals[1].busy == MetricSignal());
+  const std::string whole = resolved_yaml(scenario);
+  CHECK(whole.find("busy: {source: engine, window: 5 s, interval: 50 ms, delay: 10 ms") != std::string::npos);
+  const Scenario again = loaded(whole);
+  CHECK(resolved_yaml(again) == whole);
+  CHECK(again.routing.pool_signals[0] == a);
+}
+
 TEST_CASE("without signals everything is known at once, and check says nothing of it") {
   const Scenario scenario = loaded(sound_scenario());
   for (const SignalSpec& signals : scenario.routing.pool_signals) CHECK(signals == SignalSpec());

@@ -265,3 +265,79 @@ TEST_CASE("expressions read the limits of the request's model") {
   dynamic_cast<Scorer&>(*plugin).score(view, e, one, score);
   CHECK(score[0] == 0);
 }
+
+TEST_CASE("bucket: ranges of lengths that would have got the same tokens in the last interval") {
+  Running r("bucket", 3);
+  const auto at = [](std::int64_t tokens, std::int64_t second) {
+    RequestView view = prompt(tokens);
+    view.now_ns = second * kSecond;
+    return view;
+  };
+  // Before anything is known: the least loaded.
+  r.e.in_flight_requests = {2, 1, 2};
+  CHECK(r.choose(at(100, 0)) == 1);
+  // 600 tokens in all. A third of them is reached with the second prompt of 100, two thirds with that of 250.
+  for (const std::int64_t tokens : {100, 150, 250}) r.choose(at(tokens, 1));
+  r.e.in_flight_requests = {0, 0, 0};
+  CHECK(r.choose(at(99, 5)) == 0);
+  CHECK(r.choose(at(120, 6)) == 1);
+  CHECK(r.choose(at(249, 6)) == 1);
+  CHECK(r.choose(at(251, 6)) == 2);
+  CHECK(r.choose(at(100'000, 6)) == 2);
+  // A length at a border belongs to both sides.
+  Set found;
+  for (int i = 0; i < 40; ++i) found.insert(r.choose(at(100, 7)));
+  CHECK(found == Set{0, 1});
+  // Uneven by more than 32: the least loaded. By 32: not yet.
+  r.e.in_flight_requests = {40, 8, 9};
+  CHECK(r.choose(at(99, 7)) == 0);
+  r.e.in_flight_requests = {41, 8, 9};
+  CHECK(r.choose(at(99, 7)) == 1);
+  // The owner is not open.
+  r.e.in_flight_requests = {0, 5, 4};
+  r.all = {1, 2};
+  CHECK(r.choose(at(99, 7)) == 2);
+}
+
+TEST_CASE("bucket: borders are set anew at each interval, and stay where nothing was sent") {
+  Running r("bucket", 2, map({{"bucket_adjust_interval_secs", 10}}));
+  const auto at = [&](std::int64_t tokens, std::int64_t second) {
+    RequestView view = prompt(tokens);
+    view.now_ns = second * kSecond;
+    return r.choose(view);
+  };
+  for (const std::int64_t tokens : {10, 20, 30, 60}) at(tokens, 1);  // 120: half of them at 30
+  CHECK(at(25, 100) == 0);
+  CHECK(at(31, 100) == 1);
+  for (int i = 0; i < 4; ++i) at(1000, 101);
+  CHECK(at(900, 110) == 0);  // of 4056 tokens half is passed at 1000
+  CHECK(at(1001, 115) == 1);
+}
+
+TEST_CASE("least-busy-time and least-utilization: the least busy, equals at random") {
+  Running r("least-busy-time", 3);
+  r.e.busy = {0.5, 0.2, 0.9};
+  r.e.in_flight_requests = {0, 50, 0};
+  CHECK(r.choose(prompt(10)) == 1);
+  r.e.busy = {0.2, 0.2, 0.9};
+  CHECK(Running::choices("least-utilization", r.e, prompt(10)) == Set{0, 1});
+}
+
+TEST_CASE("slo-least-load and slo-pack-load: the fewest and the most of those predicted to meet both objectives") {
+  Running least("slo-least-load", 4), pack("slo-pack-load", 4);
+  const auto see = [&](std::vector<std::pair<double, double>> headroom, std::vector<std::int64_t> load) {
+    for (Running* r : {&least, &pack}) {
+      r->e.latency.resize(4);
+      for (std::size_t i = 0; i < 4; ++i) {
+        r->e.latency[i] = {true, headroom[i].first, headroom[i].second, 100, 10, load[i]};
+      }
+      r->e.in_flight_requests = load;
+    }
+  };
+  see({{5, 5}, {0, 0}, {-1, 50}, {50, -1}}, {3, 7, 9, 0});
+  CHECK(least.choose(prompt(10)) == 0);
+  CHECK(pack.choose(prompt(10)) == 1);
+  see({{-5, 5}, {-1, 0}, {-1, 50}, {50, -1}}, {3, 7, 9, 1});  // nobody meets both
+  CHECK(least.choose(prompt(10)) == 3);
+  CHECK(pack.choose(prompt(10)) == 3);
+}

@@ -92,7 +92,7 @@ TEST_CASE(
     CHECK_NOTHROW(Settings(table[i].parameters, {}));
     CHECK_FALSE(table[i].rule.empty());
   }
-  for (const std::string_view type : plugins_not_modelled()) CHECK(find_plugin(type) == nullptr);
+  for (const MissingPlugin& missing : plugins_not_modelled()) CHECK(find_plugin(missing.type) == nullptr);
 }
 
 TEST_CASE("filters by role keep the endpoints whose role includes theirs, and decoding takes those without a role") {
