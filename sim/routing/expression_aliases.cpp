@@ -85,10 +85,12 @@ void add_expression_aliases(std::vector<PolicyAlias>& table) {
                    "tokens are left to compute there: then the fewest requests in flight",
                    kv_aware,
                    {{"kv-aware-threshold", kNumber, "2000", "[0, inf)", "tokens"}}});
-  table.push_back({"least-busy-time", "AIBrix",
-                   "the least share of the last `signals.busy.window` (1 min) spent in steps; our reading of AIBrix's "
-                   "busy time, which its engines publish",
-                   least_busy});
+  table.push_back(
+      {"least-busy-time", "AIBrix",
+       "the least share of the last `signals.busy.window` (1 min) spent in steps; our reading of AIBrix's "
+       "busy time, which its engines publish. Of replicas that are busy without a pause, all goes to the one "
+       "that began last",
+       least_busy});
   table.push_back({"least-utilization", "AIBrix",
                    "the same as least-busy-time: a share of busy time is what engines here publish of their use",
                    least_busy});
