@@ -108,7 +108,9 @@ class ArgumentReader {
   }
 
   [[noreturn]] void fail_unknown(const MappingReader& reader, const std::string& spelling, const std::string& name) {
-    const std::string_view near = nearest(name, defaults_.names());
+    auto names = defaults_.names();
+    for (const auto& alias : kind_.aliases) names.push_back(alias.first);
+    const std::string_view near = nearest(name, names);
     std::string hint;
     if (!near.empty()) hint = fmt::format("did you mean \"{}\"?", near);
     reader.fail_at_key(spelling, fmt::format("{} {} has no such argument", engine_.kind, engine_.version), hint);

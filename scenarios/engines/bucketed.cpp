@@ -191,7 +191,10 @@ EngineKind bucketed_kind() {
   kind.complete = complete;
   kind.check = check;
   kind.has_telemetry = [](const EngineArgs& args) { return of(args).flavour != Flavour::kJetstream; };
-  kind.native = {{"vllm:num_preemptions", &ReplicaUse::preemptions}, {"vllm:request_success", &ReplicaUse::completed}};
+  kind.native = {{"vllm:num_preemptions", &ReplicaUse::preemptions},
+                 {"vllm:request_success", &ReplicaUse::completed},
+                 {"vllm:prefix_cache_queries", &ReplicaUse::prefix_query_tokens},
+                 {"vllm:prefix_cache_hits", &ReplicaUse::prefix_hit_tokens}};
   kind.signals = {"vllm:num_requests_waiting", "vllm:num_requests_running", "vllm:kv_cache_usage_perc"};
   kind.left_out = {
       "what is compiled ahead costs nothing after the start",

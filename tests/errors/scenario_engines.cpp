@@ -99,6 +99,14 @@ ain-2026-05, args: {tokens_per_block: 32, kv_cache_config: {tokens_per_block: 64
                                                             ^)");
 }
 
+TEST_CASE("an argument of Neuron that is nearly one of its other spellings gets that as a hint") {
+  const std::string fault =
+      engine_fault("{kind: bucketed, version: neuron-2026-07-28, args: {neuron_config: {batch_sise: 8}}}");
+  CHECK(fault.find("pools[1].engine.args.neuron_config.batch_sise: bucketed neuron-2026-07-28 has no such argument") !=
+        std::string::npos);
+  CHECK(fault.find("did you mean \"batch_size\"?") != std::string::npos);
+}
+
 TEST_CASE("an unknown argument inside a group is an error") {
   CHECK(
       trt_fault("kv_cache_config: {free_gpu_memory_fracton: 0.8}") ==

@@ -172,6 +172,7 @@ TEST_CASE("every engine kind completes a small load, and its telemetry has its o
        "sglang:num_running_reqs"},
       {"{kind: tensorrt-llm, version: main-2026-05}", "h100-sxm", "trtllm_kv_cache_utilization"},
       {"{kind: bucketed, version: vllm-tpu-2026-08-22}", "tpu-v6e", "vllm:num_requests_running"},
+      {"{kind: bucketed, version: vllm-tpu-2026-08-22}", "tpu-v6e", "vllm:prefix_cache_hits"},
       {"{kind: bucketed, version: neuron-2026-07-28}", "trainium2", "vllm:num_requests_running"},
       {"{kind: bucketed, version: jetstream-2026-01-05, args: {max_concurrent_decodes: 8, max_prefill_length: 1024, "
        "enable_model_warmup: true}}",
