@@ -27,7 +27,7 @@ void Engine::make_flows() {
 /// afterwards.
 void Engine::note_change(std::uint32_t replica) {
   const PoolId pool = pool_of_[replica];
-  router_.before_change(pool, ReplicaId(replica), settled_);
+  router_.before_change(pool, ReplicaId(replica), settled_, now_);
   if (!flows_.empty() && flows_[pool.value].by_steps) wake(pool);
 }
 

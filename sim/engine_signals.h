@@ -32,9 +32,9 @@ class EngineSignals : public MetricSource {
 
   /// From the start of a run on: shares of the last `window` in which engines are busy. All candidates are alike.
   void watch_busy(SimTime window);
-  /// A candidate is about to change.
-  void before_change(std::uint32_t index) {
-    if (busy_) busy_->before_change(index, now_, busy_time(index, now_));
+  /// A candidate is about to change at `now`, which may be later than what the clock shows: that is of decisions.
+  void before_change(std::uint32_t index, SimTime now) {
+    if (busy_) busy_->before_change(index, now, busy_time(index, now));
   }
 
  private:

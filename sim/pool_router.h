@@ -46,12 +46,12 @@ class PoolRouter {
     if (picker_) picker_->tell_faults(notes);
   }
 
-  /// The engine is about to change; what was asked of it up to `settled` was asked before.
-  void before_change(ReplicaId engine, SimTime settled) {
+  /// The engine is about to change at `now`; what was asked of it up to `settled` was asked before.
+  void before_change(ReplicaId engine, SimTime settled, SimTime now) {
     const std::uint32_t replica = (engine.value - first_) / ranks_;
     if (seen_) seen_->before_change(replica, settled);
     if (picker_) picker_->changing(replica);
-    signals_->before_change(replica);
+    signals_->before_change(replica, now);
   }
   /// What is known of the replicas; null where that is how they stand.
   SeenSignals* seen() { return seen_.get(); }

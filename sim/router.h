@@ -63,9 +63,9 @@ class Router : private PoolHealth {
   /// One request more or less waits at the gateway for the pool.
   void held(PoolId pool, std::int64_t by) { gateway_.change_load(pool, by); }
 
-  /// A replica is about to change; what was asked of it up to `settled` was asked before.
-  void before_change(PoolId pool, ReplicaId replica, SimTime settled) {
-    pools_[pool.value]->before_change(replica, settled);
+  /// A replica is about to change at `now`; what was asked of it up to `settled` was asked before.
+  void before_change(PoolId pool, ReplicaId replica, SimTime settled, SimTime now) {
+    pools_[pool.value]->before_change(replica, settled, now);
   }
   /// Whether a request may go to this pool, which has flow control, at `now`.
   bool lets_go(PoolId pool, SimTime now);

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "sim/decision_log.h"
 #include "sim/random.h"
 #include "sim/routing/aliases.h"
 #include "tests/support/worlds.h"
@@ -60,6 +61,28 @@ TEST_CASE("least-busy-time: whoever was busy least of late, whatever waits there
   for (const RequestRecord& r : records) where += r.replica == first ? 'a' : 'b';
   // 0: equal. 0.5: 0.3 s against 0. 1: 0.3 against 0.1. 1.5: 0.3 against 0.2. 1.9: 0.3 against 0.4.
   CHECK(where == "abbba");
+}
+
+TEST_CASE("a router sees the busy share of this instant, in the middle of a leap and after it") {
+  const auto seen = [](double at_s) {
+    SimulationSpec spec = one_pool(fixed_step(0.1), 2);
+    const auto busy = routing::find_alias("least-busy-time")->make();
+    spec.routing.pool[0].pipeline = std::make_shared<routing::PipelineSpec>(busy);
+    spec.routing.pool[0].signals.busy_window = 400'000'000;
+    add_list(spec, {arrival(0, 10, 3), arrival(at_s, 10, 1)});
+    DecisionLog log;
+    log.source = SourceId(0U);
+    log.row = 1;
+    spec.log = &log;
+    simulate(std::move(spec), {});
+    const auto& shares = log.pipelines.at(0).seen.busy;
+    CHECK(std::min(shares[0], shares[1]) == 0);
+    return std::max(shares[0], shares[1]);
+  };
+  CHECK(seen(0.15) == Approx(0.15 / 0.4));
+  CHECK(seen(0.3) == Approx(0.3 / 0.4));
+  CHECK(seen(0.5) == Approx(0.2 / 0.4));  // from 0.1 to 0.3
+  CHECK(seen(0.8) == 0);
 }
 
 TEST_CASE("a busy share that is asked for at intervals is that of the last answer") {
