@@ -80,8 +80,7 @@ class Server {
       const auto peaks = kernels::measure_compute_peaks(team_);
       for (const kernels::DType type : {kernels::DType::kBf16, kernels::DType::kFp32, kernels::DType::kInt8})
         d.peak_flops[std::string(kernels::name(type))] = kernels::compute_peak_for(peaks, type).value;
-      for (const kernels::MemoryPeak& peak : kernels::measure_memory_peaks(team_))
-        d.bandwidth = std::max(d.bandwidth, peak.rate.value);
+      d.bandwidth = kernels::reading_peak(kernels::measure_memory_peaks(team_)).value;
     }
     for (const Kernel& k : kernels::all_kernels()) {
       if (!is_ours(k)) continue;

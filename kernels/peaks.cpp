@@ -40,14 +40,14 @@ FlopsPerSecond rate_of(Team& team, double (*loop)(std::int64_t rounds)) {
   return FlopsPerSecond(best);
 }
 
-/// Each block once, then two of them again.
+/// Each block once, then some of them again.
 std::vector<std::int32_t> shuffled_blocks(std::int64_t count) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(count));
   std::iota(order.begin(), order.end(), 0);
   Random random(1);
   for (std::size_t i = order.size() - 1; i > 0; --i)
     std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
-  order.insert(order.end(), {order[0], order[1]});
+  for (std::size_t i = 0; i < kBlocksAtOnce; ++i) order.push_back(order[i]);
   return order;
 }
 
@@ -66,7 +66,8 @@ std::vector<ComputePeak> measure_compute_peaks(Team& team) {
 
 std::vector<MemoryPeak> measure_memory_peaks(Team& team) {
   const auto least = static_cast<std::int64_t>(std::max(cpu().l3.value * 4, 0x1p27));
-  const std::int64_t part_bytes = (least / team.size() + 4095) / 4096 * 4096;
+  constexpr std::int64_t kTurn = 4096 * kBlocksAtOnce;
+  const std::int64_t part_bytes = (least / team.size() + kTurn - 1) / kTurn * kTurn;
   Memory memory;
   std::vector<char*> from, to;
   for (int i = 0; i < team.size(); ++i) {
@@ -95,6 +96,13 @@ std::vector<MemoryPeak> measure_memory_peaks(Team& team) {
   return {{"read", BytesPerSecond(reading)},
           {"copy", BytesPerSecond(copying)},
           {"read 4 KiB blocks", BytesPerSecond(scattered)}};
+}
+
+BytesPerSecond reading_peak(const std::vector<MemoryPeak>& peaks) {
+  BytesPerSecond best;
+  for (const MemoryPeak& peak : peaks)
+    if (peak.name != "copy") best = std::max(best, peak.rate);
+  return best;
 }
 
 FlopsPerSecond compute_peak_for(const std::vector<ComputePeak>& peaks, DType dtype) {

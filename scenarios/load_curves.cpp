@@ -74,7 +74,9 @@ bool is_calibration(std::string_view name) { return name.size() > 3 && name.subs
 
 MeasuredCurve load_measured(const YamlNode& node, const LoadContext& context) {
   MeasuredCurve curve;
-  curve.file = find_file(node, context.folder);
+  curve.file =
+      find_file(node, context.folder,
+                "; `poolcast calibrate --model MODEL -o " + node.text() + "` measures one on a device at hand");
   auto content = std::make_shared<CurveFile>();
   try {
     *content = read_curve_file(curve.file);

@@ -93,8 +93,9 @@ YamlNode deepest(const YamlNode& node, const std::vector<std::string_view>& keys
 /// The degree of a pool's layout that `what`, the message of an UnsupportedLayout, begins with.
 YamlNode degree_of(const YamlNode& pool, std::string_view what);
 /// The path under which a file can be opened. A scenario file travels with the files that it names, so its folder comes
-/// first; an option of the command line is written by someone who looks at the working folder.
-std::string find_file(const YamlNode& node, const std::string& folder);
+/// first; an option of the command line is written by someone who looks at the working folder. `advice` ends the
+/// message that no place has it.
+std::string find_file(const YamlNode& node, const std::string& folder, const std::string& advice = "");
 /// An open interval bound: `none` is `open`.
 std::int64_t load_bound(const YamlNode& node, std::int64_t open);
 /// A duration, or `none` = kNever.

@@ -68,7 +68,7 @@ void load_filter(const YamlNode& node, TraceSpec& trace) {
 
 }  // namespace
 
-std::string find_file(const YamlNode& node, const std::string& main_folder) {
+std::string find_file(const YamlNode& node, const std::string& main_folder, const std::string& advice) {
   const std::string folder = folder_of(node, main_folder);
   const std::string& name = node.text();
   if (name.empty()) node.fail("a file name cannot be empty");
@@ -82,7 +82,7 @@ std::string find_file(const YamlNode& node, const std::string& main_folder) {
     if (std::filesystem::exists(place, ignored)) return place;
     looked += (looked.empty() ? "" : " and ") + quote(place);
   }
-  node.fail("no such file; looked for " + looked);
+  node.fail("no such file; looked for " + looked + advice);
 }
 
 TraceSpec load_trace(const YamlNode& node, const LoadContext& context) {

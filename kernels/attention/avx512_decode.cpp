@@ -10,11 +10,10 @@ namespace poolcast::kernels {
 void avx512_decode_attention(const KvCache& cache, std::int64_t heads, std::span<const AttentionSequence> sequences,
                              Team& team) {
   const std::int64_t group = heads / cache.kv_heads;
-  team.parallel(static_cast<std::int64_t>(sequences.size()) * cache.kv_heads, [&](std::int64_t part) {
+  const auto parts = static_cast<std::int64_t>(sequences.size()) * cache.kv_heads;
+  const auto task_of = [&](std::int64_t part) {
     const AttentionSequence& sequence = sequences[static_cast<std::size_t>(part / cache.kv_heads)];
     const std::int64_t kv_head = part % cache.kv_heads;
-    thread_local std::vector<float> sums;
-    sums.resize(static_cast<std::size_t>(group * (cache.head_dim + 32)));
     DecodeTask task{};
     task.q = static_cast<const std::uint16_t*>(sequence.q) + kv_head * group * cache.head_dim;
     task.out = static_cast<std::uint16_t*>(sequence.out) + kv_head * group * cache.head_dim;
@@ -26,7 +25,17 @@ void avx512_decode_attention(const KvCache& cache, std::int64_t heads, std::span
     task.block = cache.block;
     task.head_dim = cache.head_dim;
     task.total = sequence.total;
+    return task;
+  };
+  team.parallel(parts, [&](std::int64_t part) {
+    thread_local std::vector<float> sums;
+    sums.resize(static_cast<std::size_t>(group * (cache.head_dim + 32)));
+    DecodeTask task = task_of(part), next{};
     task.sums = sums.data();
+    if (part + 1 < parts) {
+      next = task_of(part + 1);
+      task.next = &next;
+    }
     avx512_decode(task);
   });
 }

@@ -6,7 +6,7 @@
 /// No library header here: a source compiled for AVX-512 includes it.
 namespace poolcast::kernels {
 
-constexpr std::int64_t kDecodeChunk = 64;  // tokens whose scores are made at once
+constexpr std::int64_t kDecodeChunk = 128;  // tokens whose scores are made at once
 constexpr std::int64_t kDecodeHeads =
     8;  // query heads at once; more take turns within a chunk, so K and V stay read once
 constexpr std::int64_t kMostHeadDim = 256;
@@ -24,6 +24,7 @@ struct DecodeTask {
   std::int64_t head_dim;        // a multiple of 32, up to kMostHeadDim
   std::int64_t total;           // tokens
   float* sums;                  // room for group * (head_dim + 32) floats
+  const DecodeTask* next;       // likely to follow on this thread, or null: its first rows are asked for
 };
 
 void avx512_decode(const DecodeTask& task);

@@ -10,7 +10,7 @@ namespace {
 
 /// The rows of a chunk, and what the heads have summed so far.
 struct Chunk {
-  const Chunk* next;  // to ask for; itself at the end
+  const Chunk* next;  // to ask for, perhaps of another task; itself at the end of all
   const std::uint16_t* k[kDecodeChunk];
   const std::uint16_t* v[kDecodeChunk];
   std::int64_t count;  // of them that the sequence has; the others point at its last row
@@ -30,15 +30,20 @@ Head head_of(const DecodeTask& task, std::int64_t head) {
   return {base, base + task.head_dim, base + task.head_dim + 16};
 }
 
-/// Pointers of the next chunk, which is asked for from memory on the way. Blocks lie anywhere, so no stream of
-/// addresses helps the processor's own prefetching for long.
+/// Pointers to the rows of a chunk. A whole one is read from eight places in turn: blocks lie anywhere, and one after
+/// the other they give the processor's own prefetching too little to follow (on Zen 4 reading 4 KiB blocks so gets 18
+/// GB/s, eight at once 29, memory in order 30). Each place begins a row later than the one before it, because the same
+/// row of eight blocks would lie in the same set of the first cache.
 void gather(const DecodeTask& task, std::int64_t first, Chunk& chunk) {
+  constexpr std::int64_t kPlaces = 8, kRows = kDecodeChunk / kPlaces;
   chunk.count = task.total - first < kDecodeChunk ? task.total - first : kDecodeChunk;
+  const bool whole = chunk.count == kDecodeChunk;
   std::int64_t block = first / task.block, slot = first % task.block;
   std::int64_t offset = task.blocks[block] * task.block_elements + slot * task.head_dim;
   for (std::int64_t t = 0; t < kDecodeChunk; ++t) {
-    chunk.k[t] = task.k + offset;
-    chunk.v[t] = task.v + offset;
+    const std::int64_t place = t / kRows, at = whole ? (t + place) % kRows * kPlaces + place : t;
+    chunk.k[at] = task.k + offset;
+    chunk.v[at] = task.v + offset;
     if (t + 1 >= chunk.count) continue;
     offset += task.head_dim;
     if (++slot == task.block) {
@@ -205,7 +210,8 @@ void avx512_decode(const DecodeTask& task) {
     Chunk& next = chunks[(number + 1) % 2];
     const bool last = first + kDecodeChunk >= task.total;
     if (!last) gather(task, first + kDecodeChunk, next);
-    chunk.next = last ? &chunk : &next;
+    if (last && task.next != nullptr) gather(*task.next, 0, next);
+    chunk.next = last && task.next == nullptr ? &chunk : &next;
     for (std::int64_t head = 0; head < task.group; head += kDecodeHeads)
       add_chunk(task, chunk, head, task.group - head < kDecodeHeads ? task.group - head : kDecodeHeads, scale);
   }

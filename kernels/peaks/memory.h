@@ -11,8 +11,10 @@ std::uint64_t read_all(const void* from, std::int64_t bytes);
 /// The same by 512 bits at a time (AVX512F).
 std::uint64_t read_all_avx512(const void* from, std::int64_t bytes);
 
-/// The same for blocks of 4 KiB in the given order, the one after the next asked for ahead: what attention over a paged
-/// cache can get. `order` has two more numbers than `count`.
+constexpr std::int64_t kBlocksAtOnce = 8;
+
+/// The same for blocks of 4 KiB that lie anywhere, kBlocksAtOnce in turn and the next ones asked for ahead: what attention
+/// over a paged cache can get. `count` is a multiple of kBlocksAtOnce, and `order` has as many more numbers.
 std::uint64_t read_blocks(const void* from, const std::int32_t* order, std::int64_t count);
 
 /// Copies past the caches.

@@ -212,7 +212,7 @@ TEST_CASE("one KV block, which is the null block is an error") {
 
 TEST_CASE("a calibration file that is not there is an error") {
   CHECK(fault("curves: roofline", "curves: calibration/h100.h5") ==
-        R"(s.yaml:28:13: pools[0].curves: no such file; looked for "calibration/h100.h5"
+        R"(s.yaml:28:13: pools[0].curves: no such file; looked for "calibration/h100.h5"; `poolcast calibrate --model MODEL -o calibration/h100.h5` measures one on a device at hand
     curves: calibration/h100.h5
             ^)");
 }

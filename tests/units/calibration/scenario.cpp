@@ -114,3 +114,23 @@ TEST_CASE("run states digest, errors and the share of steps in range") {
   const Ran far = run_program({"run", f.folder.file("s.yaml"), "--set", "workload.synth.prompt_tokens=1000"});
   CHECK_THAT(far.out, Catch::Contains("Results are extrapolated"));
 }
+
+TEST_CASE("the example with a CPU pool tells how its calibration is made, and runs with it or without") {
+  const std::string example = "scenarios/examples/cpu_or_gpu.yaml";
+  const Ran without = run_program({"run", example});
+  CHECK(without.status == 2);
+  CHECK_THAT(without.err, Catch::Contains("no such file") &&
+                              Catch::Contains("`poolcast calibrate --model MODEL -o cpu.h5` measures one"));
+  CHECK(run_program({"check", example, "--set", "pools[1].curves=roofline"}).status == 0);
+
+  Calibration c = small_calibration();
+  c.head.identity.shape = catalog().model("qwen2.5-0.5b")->shape;
+  fit(c);
+  const TemporaryFolder folder;
+  save(c, folder.file("cpu.h5"));
+  write_file(folder.file("s.yaml"), read_file(example));
+  const Ran with = run_program({"run", folder.file("s.yaml"), "--set", "workload.synth.requests=100"});
+  INFO(with.err);
+  CHECK(with.status == 0);
+  CHECK_THAT(with.out, Catch::Contains("cpu: measured: qwen2.5-0.5b on made-up device"));
+}
