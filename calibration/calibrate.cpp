@@ -211,9 +211,13 @@ void measure(RunnerClient& runner, const StopRule& stop, const std::string& kern
 
 CalibrateReport calibrate(const CalibrateOptions& options, RunnerClient& runner,
                           const std::function<void(const CalibrateProgress&)>& progress) {
-  const Plan plan = make_plan(options.identity, options.limits);
+  make_plan(options.identity, options.limits);  // what cannot be measured is told before anything is
   const DeviceLock lock(runner.describe(false).device);
   const Description& description = runner.describe();
+  PlanLimits limits = options.limits;
+  limits.gates = std::any_of(description.kernels.begin(), description.kernels.end(),
+                             [](const OfferedKernel& k) { return k.operation == "silu_gate"; });
+  const Plan plan = make_plan(options.identity, limits);
   CurveIdentity wanted = options.identity;
   wanted.device = description.device;
   wanted.origin = "measured";

@@ -74,6 +74,23 @@ void add_matrices(std::vector<Recipe>& list, const std::string& type, const std:
   for (const Matrix& m : matrices) list.push_back({product(type, m), Term::kLinear, times});
 }
 
+/// Elements that the gates of one token have in a dense layer and in a layer of experts, on one device.
+std::vector<Recipe> gate_recipes(const CurveIdentity& id, const std::string& type) {
+  const TransformerShape& s = id.shape;
+  const auto gate = [&](std::int64_t columns) {
+    return fmt::format("silu_gate {} columns={}", type, std::max<std::int64_t>(1, columns / id.layout.tp));
+  };
+  std::vector<Recipe> list;
+  if (s.dense_layers() > 0) list.push_back({gate(s.intermediate), Term::kLinear, d(s.dense_layers())});
+  if (s.moe) {
+    const std::int64_t at_once = s.moe->experts_per_token + s.moe->shared_experts;
+    list.push_back({gate(at_once * s.moe->intermediate), Term::kLinear, d(s.moe_layers())});
+  }
+  return list;
+}
+
+bool has_gates(const CurveIdentity& id, const PlanLimits& limits) { return limits.gates && id.shape.mlp_matrices == 3; }
+
 std::vector<Recipe> linear_recipes(const CurveIdentity& id, const Formats& format, std::int64_t rotated_heads) {
   const TransformerShape& s = id.shape;
   const std::int64_t tp = id.layout.tp;
@@ -109,6 +126,9 @@ std::vector<Recipe> recipes(const CurveIdentity& id, const PlanLimits& limits) {
   const std::int64_t heads = s.heads / id.layout.tp, kv_heads = kv_heads_per_device(s, id.layout.tp);
   const Formats format = formats(id, limits);
   std::vector<Recipe> list = linear_recipes(id, format, heads + kv_heads);
+  if (has_gates(id, limits)) {
+    for (Recipe& recipe : gate_recipes(id, format.plain)) list.push_back(std::move(recipe));
+  }
   const std::string of = fmt::format("{} heads={} kv_heads={} head_dim={}", format.plain, heads, kv_heads, s.head_dim);
   list.push_back({"prefill_attention " + of, Term::kPrefill, d(s.layers)});
   list.push_back({"decode_attention " + of, Term::kDecode, d(s.layers)});
@@ -132,7 +152,8 @@ std::string dimensions(const std::string& part, const CurveIdentity& id, const S
   if (operation == "prefill_attention") return fmt::format("query={} context={}", x[0], x[1]);
   if (operation == "decode_attention") return fmt::format("requests={} context={}", x[0], x[1]);
   if (operation == "all_reduce") return fmt::format("elements={}", x[0] * id.shape.hidden);
-  if (operation == "rms_norm" || operation == "softmax") return fmt::format("rows={}", x[0]);
+  if (operation == "rms_norm" || operation == "silu_gate" || operation == "softmax")
+    return fmt::format("rows={}", x[0]);
   return fmt::format("tokens={}", x[0]);
 }
 
@@ -220,7 +241,8 @@ std::optional<Point> make_point(const CurveIdentity& id, const Plan& plan, std::
 Plan make_plan(const CurveIdentity& identity, const PlanLimits& limits) {
   check_layout(identity.shape, identity.layout);
   Plan plan;
-  plan.left_out = {"activation functions and residual additions"};
+  if (!has_gates(identity, limits)) plan.left_out.push_back("activation functions");
+  plan.left_out.push_back("residual additions");
   for (const Recipe& recipe : recipes(identity, limits)) plan.parts.push_back({recipe.text, recipe.term, recipe.times});
   for (std::size_t part = 0; part < plan.parts.size(); ++part) {
     const Axes axes = axes_of(plan.parts[part].term, limits);

@@ -16,6 +16,7 @@ struct PlanLimits {
   std::int64_t requests = 64;  ///< that decode or sample in a step
   Tokens context = 4096;       ///< of one request
   std::string dtype;           ///< in which all kernels run; empty: as the weights of the identity say
+  bool gates = true;           ///< the runner has silu_gate, which few libraries offer
   double bytes = 4e9;          ///< of inputs and outputs of one shape; larger ones are left out
 };
 
@@ -24,7 +25,7 @@ struct PlanLimits {
 /// held out.
 ///
 /// Weights, KV cache and logits are measured cold, because a step has gone through the whole model before it comes to a
-/// matrix again; norms, rotary and softmax warm, because their input was just written.
+/// matrix again; norms, gates, rotary and softmax warm, because their input was just written.
 ///
 /// Throws ModelError for what cannot be measured: multi-head latent attention, and precisions that no kernel has.
 struct Plan {

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::array kOperations = {
     Operation::kGemm,    Operation::kGroupedGemm,  Operation::kPrefillAttention, Operation::kDecodeAttention,
-    Operation::kSoftmax, Operation::kCrossEntropy, Operation::kRmsNorm,          Operation::kRotary,
-    Operation::kKvCopy,  Operation::kAllReduce};
+    Operation::kSoftmax, Operation::kCrossEntropy, Operation::kRmsNorm,          Operation::kSiluGate,
+    Operation::kRotary,  Operation::kKvCopy,       Operation::kAllReduce};
 constexpr std::array<std::string_view, kOperations.size()> kOperationNames = {
-    "gemm",     "grouped_gemm", "prefill_attention", "decode_attention", "softmax", "cross_entropy",
-    "rms_norm", "rotary",       "kv_copy",           "all_reduce"};
+    "gemm",      "grouped_gemm", "prefill_attention", "decode_attention", "softmax", "cross_entropy", "rms_norm",
+    "silu_gate", "rotary",       "kv_copy",           "all_reduce"};
 constexpr std::array kDTypes = {DType::kBf16, DType::kFp32, DType::kInt8};
 constexpr std::array<std::string_view, kDTypes.size()> kDTypeNames = {"bf16", "fp32", "int8"};
 
@@ -150,6 +150,7 @@ std::span<const DimRule> dim_rules(Operation operation) {
     case Operation::kSoftmax:
     case Operation::kCrossEntropy:
     case Operation::kRmsNorm:
+    case Operation::kSiluGate:
       return kRows;
     case Operation::kRotary:
       return kRotary;

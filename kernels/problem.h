@@ -22,6 +22,7 @@ enum class Operation {
   kSoftmax,           // of each row
   kCrossEntropy,      // of each row of logits: log(sum(exp(x))) - x[label]
   kRmsNorm,           // x / sqrt(mean(x^2) + 1e-6) * weight
+  kSiluGate,          // of each row of `columns` gates, then as many ups: gate / (1 + exp(-gate)) * up
   kRotary,            // rotates the pair (i, i + head_dim/2) of each head by position * 10000^(-2i/head_dim)
   kKvCopy,            // copies blocks of the KV cache, K and V, to other blocks
   kAllReduce          // every rank gets the sum of all ranks' vectors
@@ -79,7 +80,8 @@ std::string to_text(const KernelProblem& problem);
 /// Operations that the mathematics needs, whatever the kernel:
 ///   gemm 2mnk; grouped_gemm 2 tokens top_k n k; decode_attention 4 requests context heads head_dim;
 ///   prefill_attention 4 heads head_dim (query context + query (query + 1) / 2);
-///   softmax 5, cross_entropy 4, rms_norm 4, rotary 3 an element; kv_copy 0; all_reduce (ranks - 1) elements.
+///   softmax 5, cross_entropy 4, rms_norm 4, rotary 3, silu_gate 5 an element; kv_copy 0; all_reduce (ranks - 1)
+///   elements.
 Flops flops(const KernelProblem& problem);
 
 /// Least traffic with memory: each input read once, each output written once. Of grouped_gemm, the weights of the

@@ -48,6 +48,8 @@ double least_bytes(const KernelProblem& p) {
       return element * size(p, {"rows", "columns"}) + 8 * size(p, {"rows"});
     case Operation::kRmsNorm:
       return element * (2 * size(p, {"rows", "columns"}) + size(p, {"columns"}));
+    case Operation::kSiluGate:
+      return 3 * element * size(p, {"rows", "columns"});
     case Operation::kRotary:
       return 2 * element * size(p, {"tokens", "heads", "head_dim"});
     case Operation::kKvCopy:
@@ -69,6 +71,7 @@ double operations(const KernelProblem& p) {
     case Operation::kDecodeAttention:
       return 4 * size(p, {"requests", "context", "heads", "head_dim"});
     case Operation::kSoftmax:
+    case Operation::kSiluGate:
       return 5 * size(p, {"rows", "columns"});
     case Operation::kCrossEntropy:
     case Operation::kRmsNorm:

@@ -17,7 +17,7 @@ struct Operators {
   std::string_view name;
   kernels::MakeWeight weight;
   kernels::Attend prefill_attention, decode_attention;
-  kernels::RowFunction rms_norm;
+  kernels::RowFunction rms_norm, silu_gate;
   kernels::RotaryFunction rotary;
 };
 

@@ -207,9 +207,7 @@ void LiveTransformer::Pass::attend(const Layer& layer, std::span<const LiveSeque
 void LiveTransformer::Pass::mlp(const Layer& layer) {
   norm(x, layer.mlp_norm, tokens);
   layer.gate_up->multiply(normed.data(), tokens, mixed.data(), team);
-  each_row(tokens, [&](std::int64_t row) {
-    live::gate(&mixed[at(row * 2 * shape.intermediate)], &hidden[at(row * shape.intermediate)], shape.intermediate);
-  });
+  ops.silu_gate({mixed.data(), hidden.data(), nullptr, nullptr, tokens, shape.intermediate, true}, team);
   layer.down->multiply(hidden.data(), tokens, mixed.data(), team);
   each_row(tokens, [&](std::int64_t row) {
     live::add(&x[at(row * shape.hidden)], &mixed[at(row * shape.hidden)], shape.hidden);

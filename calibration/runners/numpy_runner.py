@@ -68,6 +68,23 @@ class RmsNorm(Rows):
         return self.formula(self.x.astype(np.float64), self.weight.astype(np.float64))
 
 
+class SiluGate(Rows):
+    def prepare(self, shape, draw):
+        self.columns = shape["columns"]
+        self.x = draw(shape["rows"], 2 * self.columns)
+        self.out = np.empty((shape["rows"], self.columns), self.x.dtype)
+
+    def formula(self, x, out=None):
+        gate, up = x[:, : self.columns], x[:, self.columns :]
+        return np.multiply(gate / (1 + np.exp(-gate)), up, out=out)
+
+    def run(self):
+        self.formula(self.x, self.out)
+
+    def reference(self):
+        return self.formula(self.x.astype(np.float64))
+
+
 class DecodeAttention:
     """One query of each request over its own context, which lies in one piece instead of in blocks."""
 
@@ -144,6 +161,7 @@ OPERATIONS = {
     "gemm": Gemm,
     "softmax": Softmax,
     "rms_norm": RmsNorm,
+    "silu_gate": SiluGate,
     "rotary": Rotary,
     "prefill_attention": PrefillAttention,
     "decode_attention": DecodeAttention,

@@ -105,6 +105,20 @@ void rms_norm(const RowTask& task, std::int64_t row) {
 }
 
 template <class Format>
+void silu_gate(const RowTask& task, std::int64_t row) {
+  const auto* gates = static_cast<const typename Format::Element*>(task.in) + 2 * row * task.columns;
+  auto* out = out_of<Format>(task, row);
+  const __m512 one = _mm512_set1_ps(1.0f);
+  for (std::int64_t i = 0; i < task.columns; i += 16) {
+    const __mmask16 mask = first_of_16(task.columns - i);
+    const __m512 x = Format::load(gates + i, mask), up = Format::load(gates + task.columns + i, mask);
+    // e^-x is finite for x above -88; below, the gate is closed.
+    const __m512 power = exp2_of(_mm512_min_ps(_mm512_mul_ps(x, _mm512_set1_ps(-kLog2E)), _mm512_set1_ps(126.0f)));
+    Format::store(out + i, mask, _mm512_div_ps(_mm512_mul_ps(x, up), _mm512_add_ps(one, power)));
+  }
+}
+
+template <class Format>
 void rotary(const RotaryTask& task, std::int64_t token) {
   const std::int64_t half = task.head_dim / 2;
   const float* turns = task.turns + token * half * 2;
@@ -141,6 +155,11 @@ void avx512_cross_entropy(const RowTask& task, std::int64_t first, std::int64_t 
 void avx512_rms_norm(const RowTask& task, std::int64_t first, std::int64_t end) {
   for (std::int64_t row = first; row < end; ++row)
     task.bf16 ? rms_norm<Bf16Bits>(task, row) : rms_norm<Fp32>(task, row);
+}
+
+void avx512_silu_gate(const RowTask& task, std::int64_t first, std::int64_t end) {
+  for (std::int64_t row = first; row < end; ++row)
+    task.bf16 ? silu_gate<Bf16Bits>(task, row) : silu_gate<Fp32>(task, row);
 }
 
 void avx512_rotary(const RotaryTask& task, std::int64_t first, std::int64_t end) {

@@ -72,6 +72,17 @@ void portable_rms_norm(const RowTask& task, Team& team) {
   });
 }
 
+void portable_silu_gate(const RowTask& task, Team& team) {
+  each_row(task, team, [&]<class T>(const T*, std::int64_t row) {
+    const T *gates = static_cast<const T*>(task.in) + 2 * row * task.columns, *ups = gates + task.columns;
+    T* out = static_cast<T*>(task.out) + row * task.columns;
+    for (std::int64_t i = 0; i < task.columns; ++i) {
+      const float x = factor(gates[i]), p = power(x < 0 ? x : -x);
+      put(out[i], x * (x < 0 ? p : 1.0f) / (1 + p) * factor(ups[i]));
+    }
+  });
+}
+
 void portable_rotary(const RotaryTask& task, Team& team) {
   const std::int64_t half = task.head_dim / 2;
   team.parallel(task.tokens, [&](std::int64_t token) {

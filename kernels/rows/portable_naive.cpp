@@ -52,4 +52,13 @@ void portable_naive_rms_norm(const RowTask& task, Team& team) {
   });
 }
 
+void portable_naive_silu_gate(const RowTask& task, Team& team) {
+  each_row(task, team, [&]<class T>(const T*, std::int64_t row) {
+    const T *gates = static_cast<const T*>(task.in) + 2 * row * task.columns, *ups = gates + task.columns;
+    T* out = static_cast<T*>(task.out) + row * task.columns;
+    for (std::int64_t i = 0; i < task.columns; ++i)
+      put(out[i], factor(gates[i]) / (1 + std::exp(-factor(gates[i]))) * factor(ups[i]));
+  });
+}
+
 }  // namespace poolcast::kernels

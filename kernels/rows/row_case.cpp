@@ -31,10 +31,19 @@ std::pair<double, double> log_sum(const T* x, std::int64_t columns) {
   return {most + std::log(sum), most};
 }
 
+std::int64_t inputs_of_a_row(const RowCase& data) {
+  return (data.operation == Operation::kSiluGate ? 2 : 1) * data.task.columns;
+}
+
 template <class T>
 void values_in(const RowCase& data, std::int64_t row, double* out) {
   const std::int64_t columns = data.task.columns;
-  const T* x = static_cast<const T*>(data.task.in) + row * columns;
+  const T* x = static_cast<const T*>(data.task.in) + row * inputs_of_a_row(data);
+  if (data.operation == Operation::kSiluGate) {
+    for (std::int64_t i = 0; i < columns; ++i)
+      out[i] = to_double(x[i]) / (1 + std::exp(-to_double(x[i]))) * to_double(x[columns + i]);
+    return;
+  }
   if (data.operation == Operation::kRmsNorm) {
     double squares = 0;
     for (std::int64_t i = 0; i < columns; ++i) squares += to_double(x[i]) * to_double(x[i]);
@@ -75,8 +84,9 @@ RowCase::RowCase(const KernelProblem& problem, std::uint64_t seed, Memory& memor
   Random random(seed);
   with_float_element(dtype, [&](auto element) {
     using T = decltype(element);
-    T *in = memory.take<T>(task.rows * task.columns), *weight = memory.take<T>(task.columns);
-    random.fill(in, task.rows * task.columns);
+    const std::int64_t inputs = task.rows * inputs_of_a_row(*this);
+    T *in = memory.take<T>(inputs), *weight = memory.take<T>(task.columns);
+    random.fill(in, inputs);
     random.fill(weight, task.columns);
     task.in = in;
     task.weight = weight;

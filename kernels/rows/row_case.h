@@ -9,7 +9,7 @@
 
 namespace poolcast::kernels {
 
-/// Inputs, output and reference of softmax, cross-entropy and RMSNorm.
+/// Inputs, output and reference of softmax, cross-entropy, RMSNorm and gates.
 struct RowCase {
   RowCase(const KernelProblem& problem, std::uint64_t seed, Memory& memory);
   void poison();

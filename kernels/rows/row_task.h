@@ -6,10 +6,10 @@
 /// No library header here: sources compiled for one instruction set include it.
 namespace poolcast::kernels {
 
-/// Rows without gaps, for softmax, cross-entropy and RMSNorm.
+/// Rows without gaps, for softmax, cross-entropy, RMSNorm and gates.
 struct RowTask {
-  const void* in;              // [rows][columns], bf16 or fp32
-  void* out;                   // the same; cross-entropy: [rows] fp32
+  const void* in;              // [rows][columns], bf16 or fp32; silu_gate: [rows][2 * columns], gates, then ups
+  void* out;                   // [rows][columns]; cross-entropy: [rows] fp32
   const void* weight;          // RMSNorm: [columns], in the format of `in`
   const std::int32_t* labels;  // cross-entropy: [rows]
   std::int64_t rows, columns;
@@ -33,6 +33,7 @@ struct RotaryTask {
 void avx512_softmax(const RowTask& task, std::int64_t first, std::int64_t end, float* scratch);
 void avx512_cross_entropy(const RowTask& task, std::int64_t first, std::int64_t end);
 void avx512_rms_norm(const RowTask& task, std::int64_t first, std::int64_t end);
+void avx512_silu_gate(const RowTask& task, std::int64_t first, std::int64_t end);
 void avx512_rotary(const RotaryTask& task, std::int64_t first, std::int64_t end);
 
 }  // namespace poolcast::kernels

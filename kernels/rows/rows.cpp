@@ -70,6 +70,10 @@ void rms_norm_by_avx512(const RowTask& task, Team& team) {
   over_rows(task, team, [&](std::int64_t first, std::int64_t end) { avx512_rms_norm(task, first, end); });
 }
 
+void silu_gate_by_avx512(const RowTask& task, Team& team) {
+  over_rows(task, team, [&](std::int64_t first, std::int64_t end) { avx512_silu_gate(task, first, end); });
+}
+
 void rotary_by_avx512(const RotaryTask& task, Team& team) {
   team.parallel(task.tokens, [&](std::int64_t token) { avx512_rotary(task, token, token + 1); });
 }
@@ -104,6 +108,13 @@ constexpr Kernel kRowKernels[] = {
         prepare<RowCase, run_rows<portable_naive_rms_norm>>),
     row(kNorm, "portable", "plain C++, loops that compilers vectorise", prepare<RowCase, run_rows<portable_rms_norm>>),
     row(kNorm, "avx512", "squares in two vectors, then scaled", prepare<RowCase, run_rows<rms_norm_by_avx512>>,
+        why_not_avx512),
+    row(Operation::kSiluGate, "reference", "in double", kReference),
+    row(Operation::kSiluGate, "portable_naive", "plain C++, the library's exp",
+        prepare<RowCase, run_rows<portable_naive_silu_gate>>),
+    row(Operation::kSiluGate, "portable", "plain C++, loops that compilers vectorise",
+        prepare<RowCase, run_rows<portable_silu_gate>>),
+    row(Operation::kSiluGate, "avx512", "sixteen at a time", prepare<RowCase, run_rows<silu_gate_by_avx512>>,
         why_not_avx512),
     row(Operation::kRotary, "reference", "in double", prepare<RotaryCase, reference_rotary>),
     row(Operation::kRotary, "portable", "plain C++, head by head", prepare<RotaryCase, run_rotary<portable_rotary>>),

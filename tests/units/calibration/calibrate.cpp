@@ -36,7 +36,7 @@ std::vector<std::string> fake(const std::string& behaviour) {
 CalibrateOptions small_options(const std::string& output) {
   CalibrateOptions o;
   o.identity.shape = small_shape();
-  o.limits = {64, 8, 512, "", 1e9};
+  o.limits = {64, 8, 512, "", true, 1e9};
   o.stop.least = 2;
   o.stop.most = 4;
   o.budget_s = 60;
@@ -63,7 +63,7 @@ std::string fault(const CalibrateOptions& options, const std::string& behaviour 
 TEST_CASE("a plan holds every matrix of the shard once, and shapes that are held out") {
   CurveIdentity id;
   id.shape = small_shape();
-  const Plan plan = make_plan(id, {64, 8, 512, "", 1e9});
+  const Plan plan = make_plan(id, {64, 8, 512, "", true, 1e9});
   const auto part = [&](const std::string& name) {
     const auto found =
         std::find_if(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.name == name; });
@@ -76,6 +76,8 @@ TEST_CASE("a plan holds every matrix of the shard once, and shapes that are held
   CHECK(part("gemm bf16 n=64 k=128").times == 2);  // down
   CHECK(part("gemm bf16 n=1000 k=64").term == Term::kHead);
   CHECK(part("rms_norm bf16 columns=64").times == 5);
+  CHECK(part("silu_gate bf16 columns=128").times == 2);
+  CHECK(plan.left_out == std::vector<std::string>{"residual additions"});
   const auto held = std::count_if(plan.points.begin(), plan.points.end(), [](const Point& p) { return p.held_out; });
   CHECK(held > 10);
   std::set<std::string> problems;
@@ -86,7 +88,7 @@ TEST_CASE("a plan of two devices cuts the matrices and has an all-reduce") {
   CurveIdentity id;
   id.shape = small_shape();
   id.layout.tp = 2;
-  const Plan plan = make_plan(id, {64, 8, 512, "", 1e9});
+  const Plan plan = make_plan(id, {64, 8, 512, "", true, 1e9});
   const auto has = [&](const std::string& name) {
     return std::any_of(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.name == name; });
   };
@@ -98,7 +100,7 @@ TEST_CASE("a plan of two devices cuts the matrices and has an all-reduce") {
 TEST_CASE("shapes outside the memory are left out of a plan") {
   CurveIdentity id;
   id.shape = small_shape();
-  const Plan all = make_plan(id, {4096, 8, 512, "", 1e9}), some = make_plan(id, {4096, 8, 512, "", 1e6});
+  const Plan all = make_plan(id, {4096, 8, 512, "", true, 1e9}), some = make_plan(id, {4096, 8, 512, "", true, 1e6});
   CHECK(some.points.size() < all.points.size());
   for (const Point& p : some.points) CHECK(kernels::bytes(*kernels::parse_problem(p.problem).problem).value <= 1e6);
 }

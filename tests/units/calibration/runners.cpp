@@ -61,10 +61,11 @@ TEST_CASE("the numpy runner measures and checks its operations") {
   RunnerClient runner({python, kFolder + "/numpy_runner.py"});
   CHECK_THAT(runner.describe().runtime, Catch::StartsWith("numpy "));
   CHECK(runner.describe().peak_flops.at("fp32") > 1e8);
-  for (const char* text : {"gemm fp32 m=33 n=65 k=129", "softmax fp32 rows=5 columns=77",
-                           "rms_norm fp32 rows=5 columns=77", "rotary fp32 tokens=5 heads=3 head_dim=16",
-                           "decode_attention fp32 requests=2 context=50 heads=4 kv_heads=2 head_dim=16",
-                           "prefill_attention fp32 query=7 context=20 heads=4 kv_heads=2 head_dim=16"})
+  for (const char* text :
+       {"gemm fp32 m=33 n=65 k=129", "softmax fp32 rows=5 columns=77", "rms_norm fp32 rows=5 columns=77",
+        "silu_gate fp32 rows=5 columns=77", "rotary fp32 tokens=5 heads=3 head_dim=16",
+        "decode_attention fp32 requests=2 context=50 heads=4 kv_heads=2 head_dim=16",
+        "prefill_attention fp32 query=7 context=20 heads=4 kv_heads=2 head_dim=16"})
     check_measures(runner, text, "numpy");
   check_refuses(runner);
 }

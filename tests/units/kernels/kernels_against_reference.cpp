@@ -73,7 +73,7 @@ TEST_CASE("every prefill attention agrees with the reference: causal, over a con
 
 TEST_CASE("every kernel over rows agrees with the reference") {
   for (const char* format : {"fp32", "bf16"})
-    for (const char* operation : {"softmax", "cross_entropy", "rms_norm"})
+    for (const char* operation : {"softmax", "cross_entropy", "rms_norm", "silu_gate"})
       for (const char* shape : {"rows=1 columns=1", "rows=3 columns=31", "rows=5 columns=32", "rows=300 columns=257",
                                 "rows=2 columns=32003"})
         check(std::string(operation) + ' ' + format + ' ' + shape);

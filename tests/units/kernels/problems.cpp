@@ -32,7 +32,7 @@ TEST_CASE("a problem that makes no sense says why") {
       {"gemm", "expected OPERATION FORMAT name=number..., for example gemm bf16 m=1 n=8 k=8"},
       {"gem bf16 m=1",
        "unknown operation \"gem\"; known are gemm, grouped_gemm, prefill_attention, decode_attention, softmax, "
-       "cross_entropy, rms_norm, rotary, kv_copy, all_reduce"},
+       "cross_entropy, rms_norm, silu_gate, rotary, kv_copy, all_reduce"},
       {"gemm fp64 m=1", "unknown format \"fp64\"; known are bf16, fp32, int8"},
       {"softmax int8 rows=1 columns=1", "softmax is not defined in int8"},
       {"gemm bf16 m=1 n=2", "gemm needs \"k\""},
