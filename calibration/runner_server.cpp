@@ -11,6 +11,7 @@
 
 #include "calibration/runner_protocol.h"
 #include "kernels/cpu.h"
+#include "kernels/opencl/opencl.h"
 #include "kernels/peaks.h"
 #include "kernels/registry.h"
 #include "kernels/timer.h"
@@ -65,15 +66,16 @@ class Server {
 
   Description description(const DescribeRequest& request) {
     Description d;
-    const bool cpu = setup_.device == "cpu";
+    const bool cpu = setup_.device == "cpu", opencl = setup_.device == "opencl";
     utsname system{};
     ::uname(&system);
     d.device = cpu ? fmt::format("{}, {} {}", kernels::cpu().model, team_.size(), team_.size() == 1 ? "CPU" : "CPUs")
-                   : setup_.device;
+               : opencl ? kernels::opencl_device_name()
+                        : setup_.device;
     d.driver = fmt::format("{} {}", system.sysname, system.release);
     d.runtime = "poolcast " POOLCAST_VERSION;
-    d.compiler = compiler();
-    d.flags = "-O3 -ffp-contract=fast, instruction sets by kernel";
+    d.compiler = opencl ? "of the OpenCL platform" : compiler();
+    if (!opencl) d.flags = kernels::compiler_flags();
     d.clock_state = cpu_clock_state();
     if (cpu) d.clocks = {"cpu"};
     if (cpu && request.peaks) {
@@ -90,7 +92,7 @@ class Server {
       d.kernels.push_back(std::move(offered));
     }
     for (const kernels::AbsentPart& part : kernels::absent_parts())
-      d.absent.emplace_back(std::string(part.implementation), std::string(part.reason));
+      if (!opencl) d.absent.emplace_back(std::string(part.implementation), std::string(part.reason));
     return d;
   }
 

@@ -46,6 +46,8 @@ std::vector<const Kernel*> kernels_for(const KernelProblem& problem) {
   return able;
 }
 
+std::string_view compiler_flags() { return POOLCAST_KERNEL_FLAGS; }
+
 std::span<const AbsentPart> absent_parts() {
   static const std::vector<AbsentPart> absent = [] {
     std::vector<AbsentPart> parts = {{"onednn", why_no_onednn()}, {"opencl", why_no_opencl()}};

@@ -19,6 +19,9 @@ const Kernel* find_kernel(Operation operation, std::string_view implementation);
 /// Those of the problem's operation that can run it here.
 std::vector<const Kernel*> kernels_for(const KernelProblem& problem);
 
+/// With which flags the CPU's kernels were compiled: those of all, then those that sources for AVX-512 and AMX add.
+std::string_view compiler_flags();
+
 /// A part of the room that this build does not have, and why ("onednn", "built without libdnnl-dev").
 struct AbsentPart {
   std::string_view implementation;
