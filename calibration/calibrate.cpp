@@ -126,6 +126,24 @@ class Session {
     }
   }
 
+  void measure_again() {
+    for (Point& point : c_.points) {
+      if (out_of_time()) return;
+      if (!point.failure.empty()) continue;
+      Point more;
+      more.problem = point.problem;
+      more.cold = point.cold;
+      tell(more);
+      measure(runner_, stop_rule(), options_.kernel, cpu_clock_, more);
+      if (!more.failure.empty() || more.kernel != point.kernel) continue;
+      point.wall_s.insert(point.wall_s.end(), more.wall_s.begin(), more.wall_s.end());
+      point.cpu_s.insert(point.cpu_s.end(), more.cpu_s.begin(), more.cpu_s.end());
+      point.noisy = options_.stop.is_noisy(summarise(cpu_clock_ && !point.cpu_s.empty() ? point.cpu_s : point.wall_s));
+      ++report_.again;
+      save_now_and_then();
+    }
+  }
+
   CalibrateReport finish(const Plan& plan) {
     report_.left = shown_.planned - shown_.done;
     report_.left_out = plan.left_out;
@@ -139,17 +157,29 @@ class Session {
   bool out_of_time() const { return since(begin_) >= options_.budget_s; }
 
   void take(Point point) {
-    shown_.now = point.problem;
-    shown_.spent_s = since(begin_);
-    progress_(shown_);
-    StopRule stop = options_.stop;
-    stop.budget_s = std::min(stop.budget_s, std::max(0.0, options_.budget_s - since(begin_)));
-    measure(runner_, stop, options_.kernel, cpu_clock_, point);
+    tell(point);
+    measure(runner_, stop_rule(), options_.kernel, cpu_clock_, point);
     ++report_.measured;
     report_.failed += !point.failure.empty();
     report_.noisy += point.noisy;
     shown_.failed = report_.failed;
     c_.points.push_back(std::move(point));
+    save_now_and_then();
+  }
+
+  void tell(const Point& point) {
+    shown_.now = point.problem;
+    shown_.spent_s = since(begin_);
+    progress_(shown_);
+  }
+
+  StopRule stop_rule() const {
+    StopRule stop = options_.stop;
+    stop.budget_s = std::min(stop.budget_s, std::max(0.0, options_.budget_s - since(begin_)));
+    return stop;
+  }
+
+  void save_now_and_then() {
     if (since(saved_) < options_.save_every_s) return;
     save(c_, options_.output);
     saved_ = Clock::now();
@@ -230,6 +260,7 @@ CalibrateReport calibrate(const CalibrateOptions& options, RunnerClient& runner,
   Session session(options, runner, std::move(calibration), cpu_clock, progress);
   session.measure_plan(plan);
   session.refine(plan);
+  for (int round = 1; round < options.rounds; ++round) session.measure_again();
   return session.finish(plan);
 }
 

@@ -18,6 +18,7 @@ struct CalibrateOptions {
   PlanLimits limits;
   StopRule stop;
   double budget_s = 600;
+  int rounds = 1;              ///< how often each shape is measured, all the others in between
   double refine_above = 0.02;  ///< refinement ends when no gap is expected to be further off
   std::string output;          ///< an existing calibration there is continued
   double save_every_s = 10;
@@ -33,13 +34,15 @@ struct CalibrateReport {
   std::size_t measured = 0;  ///< now
   std::size_t kept = 0;      ///< from before
   std::size_t failed = 0, noisy = 0, refined = 0, left = 0;
+  std::size_t again = 0;  ///< measurements of the further rounds
   bool complete = false;  ///< the whole plan is measured
   std::vector<std::string> left_out;
 };
 
 /// Measures the plan, coarse shapes first, then shapes in the gaps where leaving a point out changes its prediction
-/// most, weighted by its part's share of the term, until the budget ends. Saves as it goes, so that a kill costs some
-/// seconds; the next call goes on where this one ended. Fits at the end.
+/// most, weighted by its part's share of the term, then all of them again as often as `rounds` says (so that what else
+/// goes on at the time of one shape does not stand alone), until the budget ends. Saves as it goes, so that a kill
+/// costs some seconds; the next call goes on where this one ended. Fits at the end.
 ///
 /// Throws ConfigError when the device is being measured by someone else, when `output` is a calibration of something
 /// else (saying what differs) or cannot be read, and when the runner cannot be used at all.

@@ -30,14 +30,18 @@ struct Options {
   double memory_gb = 4;
   double seconds = 1;
   double save_every = 10;
+  int rounds = 1;
 };
 
-/// A line on a terminal; silent anywhere else.
+/// A line on a terminal; one every half minute anywhere else.
 void show(const calibration::CalibrateProgress& p) {
-  static const bool kShown = ::isatty(STDERR_FILENO) == 1;
-  if (!kShown) return;
-  fmt::print(stderr, "\r{}/{} shapes, {} refined, {} failed, {}: {}\x1b[K", p.done, p.planned, p.refined, p.failed,
-             human_span(p.spent_s), p.now);
+  constexpr double kBetweenLines_s = 30;
+  static const bool kTerminal = ::isatty(STDERR_FILENO) == 1;
+  static double next_s = kBetweenLines_s;
+  if (!kTerminal && p.spent_s < next_s) return;
+  next_s = p.spent_s + kBetweenLines_s;
+  fmt::print(stderr, "{}{}/{} shapes, {} refined, {} failed, {}: {}{}", kTerminal ? "\r" : "", p.done, p.planned,
+             p.refined, p.failed, human_span(p.spent_s), p.now, kTerminal ? "\x1b[K" : "\n");
   std::fflush(stderr);
 }
 
@@ -45,6 +49,7 @@ std::string report_text(const calibration::CalibrateReport& r, const std::string
   std::string text =
       fmt::format("{}: {} shapes measured now, {} kept from before, {} in gaps; {} failed, {} noisy, {} left\n", output,
                   r.measured, r.kept, r.refined, r.failed, r.noisy, r.left);
+  if (r.again > 0) text += fmt::format("{} measured once more in later rounds\n", r.again);
   if (!r.left_out.empty()) text += fmt::format("not measured, having no kernel: {}\n", fmt::join(r.left_out, ", "));
   if (!r.complete) text += "the budget ended before the plan did; the same command goes on\n";
   return text;
@@ -58,6 +63,7 @@ void calibrate_command(const Options& options) {
   c.limits.bytes = options.memory_gb * 1e9;
   c.stop.budget_s = options.seconds;
   c.budget_s = duration_option("--budget", options.budget);
+  c.rounds = options.rounds;
   c.output = options.output;
   c.save_every_s = options.save_every;
   calibration::RunnerClient runner(runner_command(options.runner));
@@ -86,6 +92,9 @@ void add_calibrate(CLI::App& app, int&) {
       ->type_name("FILE.h5")
       ->required();
   command->add_option("--budget", options->budget, "time for everything")->type_name("TIME")->capture_default_str();
+  command->add_option("--rounds", options->rounds, "measure every shape so often, all others in between")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
   command->add_option("--shape-seconds", options->seconds, "most time for one shape")
       ->check(CLI::Range(0.01, 1e4))
       ->capture_default_str();

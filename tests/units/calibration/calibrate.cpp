@@ -219,3 +219,19 @@ TEST_CASE("a calibration that is killed goes on where it was saved last") {
   CHECK_THAT(second.out, Catch::Contains(std::to_string(kept) + " kept from before"));
   CHECK(load(out).head.curve);
 }
+
+TEST_CASE("further rounds add samples to every shape") {
+  const TemporaryFolder folder;
+  CalibrateOptions options = small_options(folder.file("c.h5"));
+  options.refine_above = 1e9;
+  run(options);
+  const Calibration before = load(options.output);
+  options.rounds = 3;
+  const CalibrateReport report = run(options);
+  CHECK(report.measured == 0);
+  CHECK(report.again == 2 * before.points.size());
+  const Calibration after = load(options.output);
+  REQUIRE(after.points.size() == before.points.size());
+  for (std::size_t i = 0; i < after.points.size(); ++i)
+    CHECK(after.points[i].wall_s.size() >= before.points[i].wall_s.size() + 2);
+}
