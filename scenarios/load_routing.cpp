@@ -131,6 +131,11 @@ RoutingEntry load_routing(const YamlNode& node, const std::vector<LogicalModel>&
     PoolRouting& pool = by_pool[i];
     if (pool.config) pool.picker = load_picker(*pool.config, pools[i].role, context);
     if (pools[i].role == PoolRole::kPrefill) pool.picker = without_flow(pool.picker);
+    const std::string& kind = pools[i].engine.kind;
+    if (pool.picker && predicts_latency(*pool.picker) && (kind == "triton" || kind == "session")) {
+      node.fail(fmt::format("TTFT and TPOT are predicted where tokens come one by one, and pool {} runs {}",
+                            pools[i].name, kind));
+    }
     routing.pool_policies.push_back(pool.policy);
     routing.pool_pickers.push_back(pool.picker);
     if (!pool.picker || !reads_busy(*pool.picker)) {

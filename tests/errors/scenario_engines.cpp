@@ -42,6 +42,17 @@ std::string triton(const std::string& args) { return "{kind: triton, version: co
 
 }  // namespace
 
+TEST_CASE("latencies by token are not predicted for engines of one pass") {
+  CHECK(poolcast::testing::fault_of(
+            "version: 1\nworkload: {synth: {requests: 5, arrivals: {rate: 1/s}, prompt_tokens: 9}}\n"
+            "models: {name: m, task: embed, shape: llama-3.1-8b, contract: {limits: {context: 512}}}\n"
+            "pools: {name: p, accelerator: h100-sxm, price: none, engine: " +
+            triton("max_batch_size: 8") + "}\nrouting: {pool: {policy: slo-least-load}}\n") ==
+        R"(s.yaml:5:10: routing: TTFT and TPOT are predicted where tokens come one by one, and pool p runs triton
+routing: {pool: {policy: slo-least-load}}
+         ^)");
+}
+
 TEST_CASE("a version that an engine does not have names those that it has") {
   CHECK(engine_fault("{kind: sglang, version: \"0.5\"}") ==
         R"(s.yaml:32:37: pools[1].engine.version: the catalog has no sglang "0.5"

@@ -85,6 +85,25 @@ TEST_CASE("a router sees the busy share of this instant, in the middle of a leap
   CHECK(seen(0.8) == 0);
 }
 
+TEST_CASE("the busy share of an engine with instances is the mean over them, batches in progress included") {
+  SimulationSpec spec = one_pool(fixed_step(0.2));
+  TritonArgs args;
+  args.max_batch_size = 1;
+  args.instance_count = 2;
+  spec.pools[0].engine = args;
+  const auto busy = routing::find_alias("least-busy-time")->make();
+  spec.routing.pool[0].pipeline = std::make_shared<routing::PipelineSpec>(busy);
+  spec.routing.pool[0].signals.busy_window = 400'000'000;
+  add_list(spec, {arrival(0, 10, 1), arrival(0.1, 10, 1), arrival(0.25, 10, 1)});
+  DecisionLog log;
+  log.source = SourceId(0U);
+  log.row = 2;
+  spec.log = &log;
+  simulate(std::move(spec), {});
+  // 0.2 s on one instance, and 0.15 s of a batch on the other, of twice 0.4 s.
+  CHECK(log.pipelines.at(0).seen.busy.at(0) == Approx(0.35 / 0.8));
+}
+
 TEST_CASE("a busy share that is asked for at intervals is that of the last answer") {
   SimulationSpec spec = one_pool(fixed_step(0.1), 2);
   const auto busy = routing::find_alias("least-utilization")->make();
