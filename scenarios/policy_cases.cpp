@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/endpoint_picker_config.h"
+#include "scenarios/load_gateway.h"
 #include "scenarios/load_parts.h"
 #include "scenarios/units.h"
 #include "sim/policies/registry.h"
@@ -249,6 +250,10 @@ PolicyUnderTest load_policy_under_test(const std::string& name) {
   const bool file = std::filesystem::exists(name, ignored);
   if (const auto* missing = routing::find_missing_policy(name); missing != nullptr && !file) {
     throw ConfigError(not_modelled(*missing));
+  }
+  if (is_of_gateway(name) && !file) {
+    throw ConfigError(fmt::format("{} chooses among pools as {} does, by the gateway's rules: test that one", name,
+                                  registered_policy(name)));
   }
   if (name.find(':') != std::string::npos && !file) {
     return {name, std::make_shared<routing::PipelineSpec>(load_weighted_policy(parse_yaml("POLICY", name, true)))};

@@ -120,6 +120,8 @@ TEST_CASE("faults in cases point at their place") {
              Catch::Contains("is the word for no endpoint"));
   CHECK_THROWS_WITH(load_policy_under_test("vtc-basic"),
                     Catch::StartsWith("vtc-basic is not modelled: requests here have no tenants"));
+  CHECK_THROWS_WITH(load_policy_under_test("device-aware-weighted"),
+                    Catch::StartsWith("device-aware-weighted chooses among pools as least-request does"));
   CHECK_THROWS_AS(load_policy_under_test("least-request:2,"), ConfigError);
   CHECK(load_policy_under_test("least-request:2,prefix-cache:1").pipeline->refs->size() >= 2);
   CHECK_THROWS_WITH(load_policy_under_test("lest-request"),

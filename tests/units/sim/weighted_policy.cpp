@@ -33,6 +33,9 @@ TEST_CASE("several policies at once add up, each scaled from its least to its mo
   e.kv_usage = {0.2, 0.8, 0.5};      // 1, 0, 1/2
   CHECK(chosen("least-request:2,least-kv-cache:1", e) == 1);
   CHECK(chosen("least-request:1,least-kv-cache:2", e) == 0);
+  e.busy = {0.9, 0.8, 0.1};  // 0, 1/8, 1
+  CHECK(chosen("least-busy-time:3,least-request:1", e) == 2);
+  CHECK(chosen("least-utilization:1,least-request:3", e) == 1);
   e.prefix[2] = {5, 10, 16};
   CHECK(chosen("least-request,least-kv-cache,prefix-cache:0.6", e) == 2);  // 1, 1, 1.6
 }
