@@ -96,6 +96,7 @@ Json seen_json(const routing::Endpoints& seen, std::uint32_t replica) {
           {"in_flight_tokens", seen.in_flight_tokens[replica]},
           {"match_blocks", seen.prefix[replica].match_blocks},
           {"total_blocks", seen.prefix[replica].total_blocks}};
+  if (!seen.approximate.empty()) json["approximate_match_blocks"] = seen.approximate[replica].match_blocks;
   if (!seen.busy.empty()) json["busy"] = number(seen.busy[replica]);
   return json;
 }

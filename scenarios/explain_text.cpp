@@ -177,6 +177,15 @@ std::size_t place_of(const routing::PipelineTrace& trace, std::uint32_t replica)
   return static_cast<std::size_t>(std::find(trace.kept.begin(), trace.kept.end(), replica) - trace.kept.begin());
 }
 
+/// "3 of 8", and what the approximate index believes where there is one beside the exact one.
+std::string match_text(const routing::Endpoints& seen, std::uint32_t replica) {
+  const routing::PrefixMatch& prefix = seen.prefix[replica];
+  if (prefix.total_blocks == 0) return "-";
+  const std::string text = fmt::format("{} of {}", prefix.match_blocks, prefix.total_blocks);
+  if (seen.approximate.empty()) return text;
+  return fmt::format("{} ({} believed)", text, seen.approximate[replica].match_blocks);
+}
+
 /// What the picker saw of each replica.
 std::string signals_text(const Pipeline& choice, const Shown& rows) {
   std::vector<std::string> header = {"  replica", "waiting",   "running",          "KV",
@@ -186,7 +195,6 @@ std::string signals_text(const Pipeline& choice, const Shown& rows) {
   for (const std::size_t i : rows.rows) {
     const std::uint32_t replica = choice.trace.open[i];
     const routing::Endpoints& seen = choice.seen;
-    const auto& prefix = seen.prefix[replica];
     std::vector<std::string> row = {
         std::to_string(replica),
         count(seen.waiting[replica]),
@@ -195,7 +203,7 @@ std::string signals_text(const Pipeline& choice, const Shown& rows) {
         age(seen.metric_age_ms[replica]),
         count(seen.in_flight_requests[replica]),
         count(seen.in_flight_tokens[replica]),
-        prefix.total_blocks > 0 ? fmt::format("{} of {}", prefix.match_blocks, prefix.total_blocks) : "-"};
+        match_text(seen, replica)};
     if (!seen.busy.empty()) row.push_back(human_share(seen.busy[replica]));
     table.row(row);
   }

@@ -12,6 +12,7 @@
 #include "scenarios/load_parts.h"
 #include "sim/policies/registry.h"
 #include "sim/routing/aliases.h"
+#include "sim/schedulers/registry.h"
 
 namespace poolcast {
 namespace {
@@ -24,6 +25,24 @@ std::vector<std::string_view> registered_names() {
   return names;
 }
 
+/// Where the pipeline asks engines what their prefix caches hold, those of the pool must have one.
+void check_kv_events(const YamlNode& at, const routing::PipelineSpec& picker, const PoolEntry& pool) {
+  if (!routing::exact_producer(picker) || block_size(pool.engine.settings.args) > 0) return;
+  at.fail(fmt::format("asks engines what their prefix caches hold, and those of pool {} ({}) have none", pool.name,
+                      pool.engine.kind));
+}
+
+/// The plugin in an EndpointPickerConfig for which engines must tell.
+YamlNode exact_plugin(const YamlNode& config) {
+  if (const auto plugins = config.find("plugins")) {
+    for (const YamlNode& plugin : plugins->items()) {
+      const auto type = plugin.find("type");
+      if (type && type->text().find("precise-prefix-cache") == 0) return *type;
+    }
+  }
+  return config;
+}
+
 /// How a pool chooses a replica: by a named policy or by an endpoint picker.
 struct PoolRouting {
   std::string policy;
@@ -33,7 +52,7 @@ struct PoolRouting {
 };
 
 /// An EndpointPickerConfig, in place or in a file of its own: beside the scenario, else in the working folder.
-std::shared_ptr<const routing::PipelineSpec> load_picker(const YamlNode& node, PoolRole role,
+std::shared_ptr<const routing::PipelineSpec> load_picker(const YamlNode& node, const PoolEntry& pool,
                                                          const LoadContext& context) {
   std::vector<std::string> notes;
   YamlNode config = node;
@@ -46,7 +65,8 @@ std::shared_ptr<const routing::PipelineSpec> load_picker(const YamlNode& node, P
     context.reads("endpoint picker", path);
     config = load_yaml_file(path);
   }
-  auto picker = std::make_shared<routing::PipelineSpec>(load_endpoint_picker(config, notes, role));
+  auto picker = std::make_shared<routing::PipelineSpec>(load_endpoint_picker(config, notes, pool.role));
+  check_kv_events(exact_plugin(config), *picker, pool);
   for (std::string& note : notes) {  // several pools may share a file
     const auto told = std::find(context.notes.begin(), context.notes.end(), note);
     if (told == context.notes.end()) context.notes.push_back(std::move(note));
@@ -81,7 +101,9 @@ PoolRouting load_pool_policy(const YamlNode& node, const YamlNode& entry, const 
   }
   if (is_ours) return {read_policy(node, registered_names(), pools), nullptr, otherwise.signals, {}};
   const routing::PolicyAlias& alias = routing::policy_aliases()[chosen - policy_table().size()];
-  return {otherwise.policy, std::make_shared<routing::PipelineSpec>(load_alias(alias, entry)), otherwise.signals, {}};
+  const auto picker = std::make_shared<routing::PipelineSpec>(load_alias(alias, entry));
+  for (const PoolEntry& pool : pools) check_kv_events(node, *picker, pool);
+  return {otherwise.policy, picker, otherwise.signals, {}};
 }
 
 /// `pool: {policy: X}` or an entry of `pools`; `otherwise` where it says neither.
@@ -129,7 +151,7 @@ RoutingEntry load_routing(const YamlNode& node, const std::vector<LogicalModel>&
   reader.finish();
   for (std::size_t i = 0; i < pools.size(); ++i) {
     PoolRouting& pool = by_pool[i];
-    if (pool.config) pool.picker = load_picker(*pool.config, pools[i].role, context);
+    if (pool.config) pool.picker = load_picker(*pool.config, pools[i], context);
     if (pools[i].role == PoolRole::kPrefill) pool.picker = without_flow(pool.picker);
     const std::string& kind = pools[i].engine.kind;
     if (pool.picker && predicts_latency(*pool.picker) && (kind == "triton" || kind == "session")) {

@@ -97,6 +97,10 @@ void read_endpoint(const YamlNode& node, std::size_t i, PolicyCase& c) {
   prefix.total_blocks = prefix.block_size_tokens > 0 ? c.request.prompt_tokens / prefix.block_size_tokens : 0;
   prefix.total_blocks = count_of(reader, "total_blocks", prefix.total_blocks);
   if (const auto match = reader.optional("match_blocks")) prefix.match_blocks = match->integer(0, prefix.total_blocks);
+  e.approximate[i] = prefix;
+  if (const auto match = reader.optional("approximate_match_blocks")) {
+    e.approximate[i].match_blocks = match->integer(0, prefix.total_blocks);
+  }
   const std::int64_t cached = std::min(c.request.prompt_tokens, prefix.match_blocks * prefix.block_size_tokens);
   e.uncached_tokens[i] = count_of(reader, "uncached_tokens", c.request.prompt_tokens - cached);
   if (const auto latency = reader.optional("latency")) {
@@ -116,6 +120,7 @@ void read_endpoints(const YamlNode& list, PolicyCase& c) {
   if (items.empty()) list.fail("a case needs an endpoint");
   if (items.size() > kMostEndpoints) list.fail(fmt::format("at most {} endpoints", kMostEndpoints));
   c.endpoints.reset(items.size());
+  c.endpoints.approximate.resize(items.size());
   c.names.resize(items.size());
   c.weights.assign(items.size(), 1);
   std::vector<std::pair<std::string, YamlNode>> names;

@@ -40,8 +40,8 @@ routing::PrefixIndex::Options tuned(routing::PrefixIndex::Options options, const
 }  // namespace
 
 EndpointPicker::EndpointPicker(const SimulationSpec& spec, PoolId pool_id, const Signals& signals,
-                               const SeenSignals* seen, std::int64_t blocks)
-    : EndpointPicker(*spec.routing.pool[pool_id.value].pipeline, spec.pools[pool_id.value], signals, seen,
+                               const SeenSignals* seen, SeenCaches* caches, std::int64_t blocks)
+    : EndpointPicker(*spec.routing.pool[pool_id.value].pipeline, spec.pools[pool_id.value], signals, seen, caches,
                      spec.routing.pool[pool_id.value].signals.prefix_delay, blocks, spec.seed) {
   if (!predicts_latency(*spec.routing.pool[pool_id.value].pipeline)) return;
   predictor_.emplace(spec, spec.pools[pool_id.value], in_blocks(spec.pools[pool_id.value], blocks));
@@ -49,17 +49,21 @@ EndpointPicker::EndpointPicker(const SimulationSpec& spec, PoolId pool_id, const
 }
 
 EndpointPicker::EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals,
-                               const SeenSignals* seen, SimTime prefix_delay, std::int64_t blocks, std::uint64_t seed)
+                               const SeenSignals* seen, SeenCaches* caches, SimTime prefix_delay, std::int64_t blocks,
+                               std::uint64_t seed)
     : pool_(pool.name),
       context_limit_(pool.model_context_limit),
       output_limit_(pool.model_output_limit),
       prefill_(spec.prefill),
       signals_(signals),
       seen_(seen),
+      caches_(caches),
       prefix_delay_(prefix_delay),
-      pipeline_(spec, seed, "pool/" + pool.name),
-      index_(tuned(routing::prefix_options(spec), pool, blocks), static_cast<std::size_t>(pool.replicas)) {
-  endpoints_.reset(static_cast<std::size_t>(pool.replicas));
+      pipeline_(spec, seed, "pool/" + pool.name) {
+  const auto replicas = static_cast<std::size_t>(pool.replicas);
+  if (const auto options = routing::prefix_options(spec)) index_.emplace(tuned(*options, pool, blocks), replicas);
+  endpoints_.reset(replicas);
+  if (index_ && caches_ != nullptr) endpoints_.approximate.resize(replicas);
   changed_.assign(endpoints_.size(), 0);
   kv_until_.assign(endpoints_.size(), kNever);
   for (std::uint32_t r = 0; r < endpoints_.size(); ++r) changing(r);
@@ -103,11 +107,21 @@ void EndpointPicker::read_kv(std::uint32_t replica) {
 
 void EndpointPicker::observe_prompt(const RequestRecord& request, const Content& content, SimTime now) {
   for (; !sent_.empty() && sent_.front().known <= now; sent_.pop_front()) {
-    index_.add(sent_.front().replica, sent_.front().blocks);
+    index_->add(sent_.front().replica, sent_.front().blocks);
   }
-  index_.look_up(content, request.prompt_tokens, endpoints_.prefix);
+  if (caches_ == nullptr) return match_prompt(*index_, request, content);
+  if (index_) index_->look_up(content, request.prompt_tokens, endpoints_.approximate);
+  match_prompt(caches_->look(now), request, content);
+}
+
+/// Asks the index that the pipeline goes by.
+template <class Index>
+void EndpointPicker::match_prompt(Index& index, const RequestRecord& request, const Content& content) {
+  index.look_up(content, request.prompt_tokens, endpoints_.prefix);
+  present_ = index.present();
+  block_size_ = index.block_size();
   std::fill(endpoints_.uncached_tokens.begin(), endpoints_.uncached_tokens.end(), request.prompt_tokens);
-  for (const std::uint32_t r : index_.found()) {
+  for (const std::uint32_t r : index.found()) {
     const routing::PrefixMatch& match = endpoints_.prefix[r];
     endpoints_.uncached_tokens[r] -= match.match_blocks * match.block_size_tokens;
   }
@@ -120,8 +134,8 @@ std::optional<std::uint32_t> EndpointPicker::choose(const RequestRecord& request
   if (predictor_) predictor_->predict(request.cls, request.prompt_tokens, endpoints_);
   routing::RequestView view{request.prompt_tokens, request.output_target, request.model.value, request.priority};
   view.now_ns = now;
-  view.blocks = index_.present();
-  view.block_tokens = index_.block_size();
+  view.blocks = present_;
+  view.block_tokens = block_size_;
   view.model_context_limit = context_limit_;
   view.model_output_limit = output_limit_;
   // Sources number their sessions by themselves.
@@ -157,10 +171,10 @@ double EndpointPicker::saturation(std::span<const std::uint32_t> open, SimTime n
 }
 
 void EndpointPicker::added(std::uint32_t replica, RequestId id, SimTime now) {
-  if (prefix_delay_ == 0) {
-    index_.add(replica, index_.present());
-  } else {
-    sent_.push_back({later(now, prefix_delay_), replica, {index_.present().begin(), index_.present().end()}});
+  if (index_ && prefix_delay_ == 0) {
+    index_->add(replica);
+  } else if (index_) {
+    sent_.push_back({later(now, prefix_delay_), replica, {index_->present().begin(), index_->present().end()}});
   }
   if (tokens_.size() <= id.value) tokens_.resize(id.value + 1);
   tokens_[id.value] = endpoints_.uncached_tokens[replica];

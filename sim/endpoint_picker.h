@@ -14,6 +14,7 @@
 #include "sim/latency_predictor.h"
 #include "sim/request.h"
 #include "sim/routing/pipeline.h"
+#include "sim/seen_caches.h"
 #include "sim/seen_signals.h"
 #include "sim/spec.h"
 
@@ -26,10 +27,11 @@ namespace poolcast {
 class EndpointPicker {
  public:
   /// `signals` are those of the pool's replicas as its router knows them and outlive the picker; `seen` are the same
-  /// where they are not always those of the instant, else null. The pool has a pipeline; `blocks` of KV memory are
-  /// usable on each replica. `spec` outlives the picker.
+  /// where they are not always those of the instant, else null; `caches` are their prefix caches where the pipeline has
+  /// the engines tell, else null. The pool has a pipeline; `blocks` of KV memory are usable on each replica. `spec`
+  /// outlives the picker.
   EndpointPicker(const SimulationSpec& spec, PoolId pool, const Signals& signals, const SeenSignals* seen,
-                 std::int64_t blocks);
+                 SeenCaches* caches, std::int64_t blocks);
 
   /// A replica among `open` (indices within the pool), or none that the filters leave.
   std::optional<std::uint32_t> choose(const RequestRecord& request, const Content& content,
@@ -57,7 +59,8 @@ class EndpointPicker {
 
  private:
   EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals,
-                 const SeenSignals* seen, SimTime prefix_delay, std::int64_t blocks, std::uint64_t seed);
+                 const SeenSignals* seen, SeenCaches* caches, SimTime prefix_delay, std::int64_t blocks,
+                 std::uint64_t seed);
 
   /// A prompt on its way into the index.
   struct Sent {
@@ -72,17 +75,22 @@ class EndpointPicker {
   void read(std::uint32_t replica);
   void read_kv(std::uint32_t replica);
   void observe_prompt(const RequestRecord& request, const Content& content, SimTime now);
+  template <class Index>
+  void match_prompt(Index& index, const RequestRecord& request, const Content& content);
 
   std::string pool_;  ///< its name
   std::int64_t context_limit_, output_limit_;
   std::optional<routing::PrefillRule> prefill_;
   const Signals& signals_;
   const SeenSignals* seen_;
+  SeenCaches* caches_;
   std::uint64_t version_ = UINT64_MAX;  ///< of what is seen, in the columns
   SimTime prefix_delay_;
   std::deque<Sent> sent_;
   routing::Pipeline pipeline_;
-  routing::PrefixIndex index_;
+  std::optional<routing::PrefixIndex> index_;  ///< none: only the exact one is asked for
+  std::span<const std::uint64_t> present_;     ///< blocks of the present prompt
+  std::int64_t block_size_ = 0;                ///< of those
   routing::Endpoints endpoints_;
   std::optional<LatencyPredictor> predictor_;
   DecisionLog* log_ = nullptr;

@@ -43,7 +43,11 @@ PoolRouter::PoolRouter(const SimulationSpec& spec, PoolId pool, const std::vecto
   }
   if (policy.pipeline) {
     const std::int64_t blocks = engines[first]->report().kv_blocks_usable * ranks_;
-    picker_ = std::make_unique<EndpointPicker>(spec, pool, known(), seen_.get(), blocks);
+    if (routing::exact_producer(*policy.pipeline)) {
+      const std::int64_t block = std::max<std::int64_t>(1, block_size(spec_.engine));
+      caches_ = std::make_unique<SeenCaches>(engines, first, size, ranks_, block, policy.signals.prefix_delay);
+    }
+    picker_ = std::make_unique<EndpointPicker>(spec, pool, known(), seen_.get(), caches_.get(), blocks);
     picker_->watch(spec.log, pool);
     rules_on_prefill_ = policy.pipeline->prefill.has_value();
   }

@@ -11,6 +11,7 @@
 #include "sim/engine_signals.h"
 #include "sim/policies/policy.h"
 #include "sim/replica.h"
+#include "sim/seen_caches.h"
 #include "sim/seen_signals.h"
 #include "sim/spec.h"
 
@@ -84,6 +85,7 @@ class PoolRouter {
   std::vector<Group> groups_;  ///< by replica; empty with one rank
   std::unique_ptr<EngineSignals> signals_;
   std::unique_ptr<SeenSignals> seen_;
+  std::unique_ptr<SeenCaches> caches_;  ///< null: nobody asks for them
   std::unique_ptr<Policy> policy_;
   std::unique_ptr<EndpointPicker> picker_;  ///< decides instead of the policy, where the pool has one
   bool rules_on_prefill_ = false;

@@ -8,6 +8,7 @@
 
 #include "sim/event_queue.h"
 #include "sim/histogram.h"
+#include "sim/kv_events.h"
 #include "sim/kv_reading.h"
 #include "sim/report.h"
 #include "sim/request_table.h"
@@ -55,6 +56,10 @@ class Replica {
   double kv_usage(SimTime now) const { return read_kv(now).share; }
   /// Whether it takes no more requests (PoolSpec::max_pending_requests).
   virtual bool full() const = 0;
+  /// From now on it tells what its prefix cache holds; null where its kind does not.
+  virtual KvEvents* tell_cache() { return nullptr; }
+  /// Publishes what the steps that ended by `now` told: of a run of steps, those of its steps.
+  virtual void publish_cache(SimTime now) { (void)now; }
   /// Preemptions since a request last left: the sign of a livelock.
   virtual std::int64_t barren_preemptions() const { return 0; }
   /// Counters; complete when no event is pending.

@@ -29,7 +29,9 @@ struct MetricSignal {
 /// What the router of a pool knows, and when. What it has in flight it always knows.
 struct SignalSpec {
   MetricSignal waiting, running, kv_usage;
-  SimTime prefix_delay = 0;  ///< until a prompt that was sent to a replica counts as lying there
+  /// Until a prompt that was sent to a replica counts as lying there; of an exact index from an engine's telling to
+  /// knowing.
+  SimTime prefix_delay = 0;
   MetricSignal busy{};
   SimTime busy_window = 60 * kNanosPerSecond;  ///< over which an engine's share of busy time is taken
 

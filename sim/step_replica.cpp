@@ -73,6 +73,7 @@ void StepReplica::reconsider(SimTime now, EventQueue& events) {
 void StepReplica::cut_for_blocks(SimTime now, EventQueue& events) {
   if (steps_in_flight_ == 0) return events.set(slot_, now, Phase::kStepStart);
   if (steps_in_flight_ == 1) return;
+  publish_cache(now);
   cut(now, events);
   scheduler_->begun(steps_in_flight_);
 }
@@ -163,6 +164,33 @@ std::vector<RequestId> StepReplica::give_up(EventQueue& events) {
   return held;
 }
 
+// ---------------------------------------------------------------- what it tells of its prefix cache
+
+KvEvents* StepReplica::tell_cache() {
+  if (!kv_events_) kv_events_ = std::make_unique<KvEvents>();
+  return scheduler_->tell_cache(kv_events_.get()) ? kv_events_.get() : nullptr;
+}
+
+void StepReplica::publish_cache(SimTime now) {
+  if (kv_events_ && steps_in_flight_ > 1) publish_steps(begun_by(now, true) - 1);
+}
+
+/// The first `ended` steps of the run in progress have ended, and the one behind them has begun.
+void StepReplica::publish_steps(std::int64_t ended) {
+  while (published_ < ended) {
+    ++published_;
+    const std::int64_t told = published_ + (ahead_ ? 1 : 0);  // a step planned ahead is in the batch of the one before
+    if (told == 1 || scheduler_->changes_cache(told)) scheduler_->settle_cache(told);
+    kv_events_->publish(step_end(composition_.steps + published_));
+  }
+}
+
+/// The last of `steps` steps ends. What came about since it was looked at belongs to the next.
+void StepReplica::publish_last(std::int64_t steps, SimTime now) {
+  if (ahead_) scheduler_->settle_cache(1);
+  if (published_ < steps) kv_events_->publish(now);
+}
+
 // ---------------------------------------------------------------- the start of a step
 
 void StepReplica::start_step(SimTime now, EventQueue& events) {
@@ -185,9 +213,11 @@ void StepReplica::launch(SimTime now, EventQueue& events) {
     if (first == kNever) first = now;
   }
   step_start_ = now;
+  published_ = 0;
   if (plan.tokens == 0) {
     steps_in_flight_ = 0;
     composition_.active = false;
+    if (kv_events_) kv_events_->publish(now);  // a step that holds nothing ends at once
     // Whoever asked for blocks had to give way itself: an empty step, after which the others find its blocks.
     if (!plan.preempted.empty()) return events.set(slot_, now, Phase::kStepEnd);
     if (plan.again) return events.set(slot_, now, Phase::kStepStart);
@@ -307,6 +337,10 @@ const std::vector<RequestId>& StepReplica::end_step(SimTime now, EventQueue& eve
     return left_;
   }
   if (log_ != nullptr) log_end(steps, now);
+  if (kv_events_) {
+    publish_steps(steps - 1);
+    scheduler_->settle_cache(steps);
+  }
   find_gaps(now);
   const StepOutcome& outcome = scheduler_->finish(steps);
   count_steps(plan, outcome, now);
@@ -330,6 +364,7 @@ const std::vector<RequestId>& StepReplica::end_step(SimTime now, EventQueue& eve
     plan_step();
     take_back(ended);
   }
+  if (kv_events_) publish_last(steps, now);
   add_gaps(steps);
   settle_tokens(ended, now);
   if (composition_.active) composition_.steps += steps;

@@ -40,6 +40,8 @@ class StepReplica final : public Replica {
   KvReading read_kv(SimTime now) const override;
   SimTime busy(SimTime now) const override { return report_.busy + (steps_in_flight_ > 0 ? now - step_start_ : 0); }
   bool full() const override;
+  KvEvents* tell_cache() override;
+  void publish_cache(SimTime now) override;
   std::int64_t barren_preemptions() const override { return barren_preemptions_; }
   const ReplicaReport& report() override;
   std::int64_t free_blocks() const override { return scheduler_->free_blocks(); }
@@ -64,6 +66,8 @@ class StepReplica final : public Replica {
   SimTime step_gap(std::int64_t step) const;  ///< duration of that step
   SimTime work_end(std::int64_t step) const;  ///< work of an average stage in the first `step` steps of the composition
   std::int64_t begun_by(SimTime now, bool planned) const;
+  void publish_steps(std::int64_t ended);
+  void publish_last(std::int64_t steps, SimTime now);
   static StepShape shape_of(const StepPlan& plan);
   DecodeLine decode_line(const StepPlan& plan) const;
   void plan_step();
@@ -125,6 +129,8 @@ class StepReplica final : public Replica {
   SimTime gap_ = 0;                  ///< the common gap otherwise
   SimTime last_step_start_ = 0;
   std::int64_t barren_preemptions_ = 0;
+  std::unique_ptr<KvEvents> kv_events_;  ///< null: nobody wants to know
+  std::int64_t published_ = 0;           ///< steps of the run in progress whose events are published
   DecisionLog* log_ = nullptr;
   RequestId logged_;                                ///< the request that the log wants, once it came here
   std::optional<DecisionLog::Stage> logged_step_;  ///< its part in the step in progress

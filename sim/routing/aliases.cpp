@@ -19,8 +19,13 @@ PipelineSpec one_plugin(const char* type, const Value& parameters) {
   return completed(spec);
 }
 
-PipelineSpec scored_by(const std::string& expression) {
-  return one_plugin("expr-scorer", map_value({{"expression", text_value(expression)}}));
+PluginSpec kv_events() { return {"precise-prefix-cache-producer", "precise-prefix-cache-producer", {}}; }
+
+PipelineSpec scored_by(const std::string& expression, bool by_kv_events) {
+  PipelineSpec spec;
+  spec.plugins.push_back({"expr-scorer", "expr-scorer", map_value({{"expression", text_value(expression)}})});
+  if (by_kv_events) spec.plugins.push_back(kv_events());
+  return completed(spec);
 }
 
 Value parameter_map(const Settings& settings, const std::vector<ParameterInfo>& table) {

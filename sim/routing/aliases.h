@@ -40,8 +40,10 @@ void add_expression_aliases(std::vector<PolicyAlias>& table);
 void add_plugin_aliases(std::vector<PolicyAlias>& table);
 
 // For those files: pipelines with every default filled in.
-PipelineSpec scored_by(const std::string& expression);
+PipelineSpec scored_by(const std::string& expression, bool by_kv_events = false);
 PipelineSpec one_plugin(const char* type, const Value& parameters = {});
+/// Has engines tell what their prefix caches hold: a plugin beside those that go by it.
+PluginSpec kv_events();
 Value parameter_map(const Settings& settings, const std::vector<ParameterInfo>& table);
 
 }  // namespace poolcast::routing

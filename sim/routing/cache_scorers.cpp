@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scorers of the KV cache: how full it is, and how much of the prompt it holds.
-// Source: llm-d's kv-cache-utilization-scorer, prefix-cache-scorer.
+// Source: llm-d's kv-cache-utilization-scorer, prefix-cache-scorer, precise-prefix-cache-scorer. Of the last it is only
+// known that it scores exact block hits; the share m / n of the prompt's blocks is our reading, as prefix-cache-scorer
+// takes it from the same producer. m counts cached blocks from the first one on.
 #include <algorithm>
 
 #include "sim/routing/registry.h"
@@ -17,12 +19,16 @@ class KvUsageScorer : public Plugin, public Scorer {
   }
 };
 
+double share_of(const PrefixMatch& match) {
+  return static_cast<double>(match.match_blocks) / static_cast<double>(match.total_blocks);
+}
+
 class PrefixScorer : public Plugin, public Scorer {
  public:
   PrefixScorer(const Settings& settings, const BuildContext& context)
       : weight_(settings.number("matchLengthWeight")),
         scale_(settings.number("matchLengthScaleTokens")),
-        sees_(settings.text("prefixMatchInfoProducerName") == context.prefix_producer) {
+        column_(column_of(settings.text("prefixMatchInfoProducerName"), context)) {
     if (weight_ > 0 && scale_ <= 0) {
       throw ParameterFault({"matchLengthScaleTokens"}, "must be above 0 where matchLengthWeight is");
     }
@@ -31,14 +37,24 @@ class PrefixScorer : public Plugin, public Scorer {
   void score(const RequestView&, const Endpoints& endpoints, std::span<const std::uint32_t> candidates,
              std::span<double> scores) override {
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      scores[i] = sees_ ? score_of(endpoints.prefix[candidates[i]]) : 0;
+      scores[i] = column_ != nullptr ? score_of((endpoints.*column_)[candidates[i]]) : 0;
     }
   }
 
  private:
+  using Column = std::vector<PrefixMatch> Endpoints::*;
+
+  /// What the producer of this name fills; null: there is no such producer.
+  static Column column_of(std::string_view producer, const BuildContext& context) {
+    const bool both = !context.exact_producer.empty();
+    if (both && producer == context.exact_producer) return &Endpoints::prefix;
+    if (producer != context.prefix_producer) return nullptr;
+    return both ? &Endpoints::approximate : &Endpoints::prefix;
+  }
+
   double score_of(const PrefixMatch& match) const {
     if (match.total_blocks <= 0) return 0;
-    const double share = static_cast<double>(match.match_blocks) / static_cast<double>(match.total_blocks);
+    const double share = share_of(match);
     if (weight_ <= 0) return share;
     const auto tokens = static_cast<double>(match.match_blocks * match.block_size_tokens);
     const double length = std::min(1.0, tokens / scale_);
@@ -46,7 +62,18 @@ class PrefixScorer : public Plugin, public Scorer {
   }
 
   double weight_, scale_;
-  bool sees_;
+  Column column_;
+};
+
+class PreciseScorer : public Plugin, public Scorer {
+ public:
+  void score(const RequestView&, const Endpoints& endpoints, std::span<const std::uint32_t> candidates,
+             std::span<double> scores) override {
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const PrefixMatch& match = endpoints.prefix[candidates[i]];
+      scores[i] = match.total_blocks > 0 ? share_of(match) : 0;
+    }
+  }
 };
 
 }  // namespace
@@ -58,6 +85,13 @@ void add_cache_scorers(std::vector<PluginInfo>& table) {
                    "1 - the share of the KV cache in use",
                    {},
                    make_simple<KvUsageScorer>});
+  table.push_back({"precise-prefix-cache-scorer",
+                   "scorer",
+                   "llm-d",
+                   "m / n: m of the prompt's n blocks, from the first one on, lie in the cache, as its engine told; brings "
+                   "precise-prefix-cache-producer with it",
+                   precise_parameters(),
+                   make_simple<PreciseScorer>});
   table.push_back(
       {"prefix-cache-scorer",
        "scorer",

@@ -52,7 +52,8 @@ struct Endpoints {
   std::vector<std::int64_t> in_flight_requests;  ///< sent by this router and not finished
   std::vector<std::int64_t> in_flight_tokens;
   std::vector<std::int64_t> uncached_tokens;  ///< of the present request, that the endpoint would have to compute
-  std::vector<PrefixMatch> prefix;            ///< of the present request
+  std::vector<PrefixMatch> prefix;            ///< of the present request: exact ones where the pipeline has them
+  std::vector<PrefixMatch> approximate;       ///< the same of the approximate index, where both are there; else empty
   std::vector<LatencyPrediction> latency;     ///< of the present request; empty: no predictor
   std::vector<Adapters> adapters;             ///< empty: none
   std::vector<std::int64_t> kv_blocks;  ///< usable ones of the KV cache; empty: not known

@@ -2,7 +2,7 @@
 // Policies that are one expression. Sources: smg (lightseekorg/smg 73da68ca), AIBrix (e3e10f9e), BLIS (inference-sim),
 // production-stack (a6c01db0; loadaware: PR #1035), Ray Serve, Dynamo, all of 2026. The lowest load is the highest
 // 1 / (1 + load); ties are random, as everywhere here. The share of the prompt that an endpoint holds is what the
-// approximate prefix index believes, in blocks, where products keep trees of text or ask the engines.
+// approximate prefix index believes, in blocks, where products keep trees of text; kv-aware asks the engines, too.
 #include "sim/routing/aliases.h"
 
 namespace poolcast::routing {
@@ -40,7 +40,8 @@ PipelineSpec least_load(const Settings& s) {
 /// The fewest requests where there is no match, or the longest one leaves more than the threshold to compute.
 PipelineSpec kv_aware(const Settings& s) {
   return scored_by("pool.max_match_blocks < 1 || pool.min_uncached_tokens > " + parameter(s, "kv-aware-threshold") +
-                   " ? " + kLeastLoaded + " : endpoint.prefix_share");
+                       " ? " + kLeastLoaded + " : endpoint.prefix_share",
+                   true);
 }
 
 PipelineSpec least_busy(const Settings&) { return scored_by("1 - endpoint.busy"); }
@@ -81,8 +82,8 @@ void add_expression_aliases(std::vector<PolicyAlias>& table) {
                    cache_parameters("0.5", "32", "1.1")});
   table.push_back({"kv-aware",
                    "production-stack",
-                   "the replica that holds most of the prompt, unless none holds any, or more than kv-aware-threshold "
-                   "tokens are left to compute there: then the fewest requests in flight",
+                   "the replica that holds most of the prompt by its engine's KV events, unless none holds any, or more "
+                   "than kv-aware-threshold tokens are left to compute there: then the fewest requests in flight",
                    kv_aware,
                    {{"kv-aware-threshold", kNumber, "2000", "[0, inf)", "tokens"}}});
   table.push_back(

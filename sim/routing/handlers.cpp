@@ -4,6 +4,13 @@
 
 namespace poolcast::routing {
 
+std::vector<ParameterInfo> precise_parameters() {
+  constexpr const char* kNone = "without effect: blocks are the engine's own, and it tells without a broker";
+  return {{"tokenProcessorConfig", ParameterKind::kAny, "", "", kNone},
+          {"indexerConfig", ParameterKind::kAny, "", "", kNone},
+          {"kvEventsConfig", ParameterKind::kAny, "", "", kNone}};
+}
+
 void add_handlers(std::vector<PluginInfo>& table) {
   constexpr auto kInteger = ParameterKind::kInteger;
   table.push_back({"single-profile-handler", "handler", "llm-d", "runs the one profile", {}, nullptr});
@@ -37,6 +44,13 @@ void add_handlers(std::vector<PluginInfo>& table) {
         {"lruCapacityPerServer", kInteger, "31250", "[1, inf)",
          "blocks remembered for an endpoint, least recent out first"}},
        nullptr});
+  table.push_back({"precise-prefix-cache-producer",
+                   "producer",
+                   "llm-d",
+                   "knows from the engines' KV events which blocks lie in which prefix cache; every plugin that does not "
+                   "ask for the approximate producer goes by it",
+                   precise_parameters(),
+                   nullptr});
   table.push_back({"predicted-latency-producer",
                    "producer",
                    "llm-d",

@@ -51,7 +51,17 @@ std::string_view producer_name(const PipelineSpec& spec, std::string_view type) 
 }
 
 constexpr const char* kPrefixProducer = "approx-prefix-cache-producer";
+constexpr const char* kExactProducer = "precise-prefix-cache-producer";
 constexpr const char* kLoadProducer = "inflight-load-producer";
+
+/// Whether a prefix-cache-scorer asks for the producer of this type.
+bool asks_for(const PipelineSpec& spec, std::string_view producer) {
+  return std::any_of(spec.plugins.begin(), spec.plugins.end(), [&](const PluginSpec& plugin) {
+    if (plugin.type != "prefix-cache-scorer") return false;
+    const Settings settings(info_of(plugin).parameters, plugin.parameters);
+    return settings.text("prefixMatchInfoProducerName") == producer_name(spec, producer);
+  });
+}
 
 }  // namespace
 
@@ -70,15 +80,25 @@ void complete_pipeline(PipelineSpec& spec) {
   const bool handled = std::any_of(spec.plugins.begin(), spec.plugins.end(),
                                    [](const PluginSpec& p) { return info_of(p).is("handler"); });
   if (!handled) add_plugin(spec, "single-profile-handler");
-  for (const char* type : {kPrefixProducer, kLoadProducer}) {
-    if (!has_type(spec, type)) add_plugin(spec, type);
-  }
+  const bool exact = has_type(spec, "precise-prefix-cache-scorer") || asks_for(spec, kExactProducer);
+  if (exact && !has_type(spec, kExactProducer)) add_plugin(spec, kExactProducer);
+  const bool approximate = !has_type(spec, kExactProducer) || asks_for(spec, kPrefixProducer);
+  if (approximate && !has_type(spec, kPrefixProducer)) add_plugin(spec, kPrefixProducer);
+  if (!has_type(spec, kLoadProducer)) add_plugin(spec, kLoadProducer);
 }
 
-PrefixIndex::Options prefix_options(const PipelineSpec& spec) {
-  PrefixIndex::Options options;
+std::optional<std::size_t> exact_producer(const PipelineSpec& spec) {
+  for (std::size_t i = 0; i < spec.plugins.size(); ++i) {
+    if (spec.plugins[i].type == kExactProducer) return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<PrefixIndex::Options> prefix_options(const PipelineSpec& spec) {
+  std::optional<PrefixIndex::Options> found;
   for (const PluginSpec& plugin : spec.plugins) {
     if (plugin.type != kPrefixProducer) continue;
+    PrefixIndex::Options& options = found.emplace();
     const Settings settings(info_of(plugin).parameters, plugin.parameters);
     options.auto_tune = settings.boolean("autoTune");
     options.block_size = settings.integer("blockSizeTokens");
@@ -86,7 +106,7 @@ PrefixIndex::Options prefix_options(const PipelineSpec& spec) {
     options.most_tokens = settings.integer("maxPrefixTokensToMatch");
     options.capacity = settings.integer("lruCapacityPerServer");
   }
-  return options;
+  return found;
 }
 
 bool predicts_latency(const PipelineSpec& spec) { return has_type(spec, "predicted-latency-producer"); }
@@ -106,7 +126,9 @@ Pipeline::Pipeline(const PipelineSpec& spec, std::uint64_t seed, const std::stri
     const PluginSpec& plugin = spec.plugins[index];
     Plugin*& place = made[index];
     if (place == nullptr) {
+      const auto exact = exact_producer(spec);
       const BuildContext context{RandomStream(seed, stream + "/" + plugin.name), producer_name(spec, kPrefixProducer),
+                                 exact ? std::string_view(spec.plugins[*exact].name) : std::string_view(),
                                  producer_name(spec, kLoadProducer)};
       plugins_.push_back(make_plugin(info_of(plugin), plugin.parameters, context));
       names_.push_back(plugin.name);

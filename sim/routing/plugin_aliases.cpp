@@ -63,6 +63,7 @@ PipelineSpec dynamo(const Settings& s, const char* credit, const char* policy) {
   const Value picker = map_value({{"temperature", s.raw("router-temperature")}});
   PipelineSpec spec;
   spec.plugins = {{"dynamo-kv-scorer", "dynamo-kv-scorer", scorer}, {"softmax-picker", "softmax-picker", picker}};
+  if (!s.boolean("no-router-kv-events")) spec.plugins.push_back(kv_events());
   complete_pipeline(spec);
   return spec;
 }
@@ -74,7 +75,9 @@ std::vector<ParameterInfo> dynamo_parameters(const char* credit) {
   constexpr auto kNumber = ParameterKind::kNumber;
   return {{credit, kNumber, "1", "[0, inf)", "blocks that a cached block saves"},
           {"router-prefill-load-scale", kNumber, "1", "[0, inf)", "weight of prefill against decode"},
-          {"router-temperature", kNumber, "0", "[0, inf)", "of the softmax; 0: the lowest cost"}};
+          {"router-temperature", kNumber, "0", "[0, inf)", "of the softmax; 0: the lowest cost"},
+          {"no-router-kv-events", ParameterKind::kBoolean, "false", "",
+           "what was sent where counts as cached there, in place of what engines tell"}};
 }
 
 }  // namespace

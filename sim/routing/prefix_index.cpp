@@ -9,17 +9,6 @@ namespace {
 /// For HashIndex, which goes by the low bits: the lowest of `content_id` is always 1.
 std::uint64_t key_of(std::uint64_t hash, std::uint32_t endpoint) { return content_id(hash, endpoint) >> 1; }
 
-template <class T>
-std::uint32_t take_place(std::vector<T>& places, std::vector<std::uint32_t>& free) {
-  if (free.empty()) {
-    places.emplace_back();
-    return static_cast<std::uint32_t>(places.size() - 1);
-  }
-  const std::uint32_t at = free.back();
-  free.pop_back();
-  return at;
-}
-
 }  // namespace
 
 PrefixIndex::PrefixIndex(const Options& options, std::size_t endpoints) : options_(options), lists_(endpoints) {}
@@ -38,10 +27,9 @@ void PrefixIndex::look_up(const Content& content, std::int64_t prompt_tokens, st
   for (std::int64_t i = 0; i < count; ++i) {
     present_.push_back(table_.hash(static_cast<std::size_t>(i), content, options_.block_size));
     if (!known) continue;
-    const std::uint32_t block = block_by_hash_.find(present_.back());
-    known = block != kNone;
-    if (!known) continue;
-    for (const std::uint32_t endpoint : blocks_[block].endpoints) {
+    const auto endpoints = holders_.of(present_.back());
+    known = !endpoints.empty();
+    for (const std::uint32_t endpoint : endpoints) {
       if (matches[endpoint].match_blocks++ == 0) found_.push_back(endpoint);
     }
   }
@@ -68,14 +56,7 @@ void PrefixIndex::add_block(std::uint64_t hash, std::uint32_t endpoint) {
   sent_[at].endpoint = endpoint;
   push_front(list, at);
   sent_by_key_.insert(key_of(hash, endpoint), at);
-
-  std::uint32_t block = block_by_hash_.find(hash);
-  if (block == kNone) {
-    block = take_place(blocks_, free_blocks_);
-    blocks_[block].hash = hash;
-    block_by_hash_.insert(hash, block);
-  }
-  blocks_[block].endpoints.push_back(endpoint);
+  holders_.add(hash, endpoint);
 }
 
 void PrefixIndex::forget_oldest(List& list) {
@@ -84,12 +65,7 @@ void PrefixIndex::forget_oldest(List& list) {
   unlink(list, at);
   sent_by_key_.erase(key_of(gone.hash, gone.endpoint), at);
   free_sent_.push_back(at);
-  const std::uint32_t block = block_by_hash_.find(gone.hash);
-  auto& endpoints = blocks_[block].endpoints;
-  endpoints.erase(std::find(endpoints.begin(), endpoints.end(), gone.endpoint));
-  if (!endpoints.empty()) return;
-  block_by_hash_.erase(gone.hash, block);
-  free_blocks_.push_back(block);
+  holders_.remove(gone.hash, gone.endpoint);
 }
 
 void PrefixIndex::unlink(List& list, std::uint32_t at) {

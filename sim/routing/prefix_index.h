@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/content.h"
+#include "sim/routing/block_holders.h"
 #include "sim/routing/endpoints.h"
 #include "sim/schedulers/hash_index.h"
 #include "sim/schedulers/kv_table.h"
@@ -47,10 +48,6 @@ class PrefixIndex {
     std::uint32_t endpoint = 0;
     std::uint32_t newer = kNone, older = kNone;
   };
-  struct Block {
-    std::uint64_t hash = 0;
-    std::vector<std::uint32_t> endpoints;
-  };
   struct List {
     std::uint32_t newest = kNone, oldest = kNone;
     std::int64_t size = 0;
@@ -67,9 +64,7 @@ class PrefixIndex {
   std::vector<Sent> sent_;
   std::vector<std::uint32_t> free_sent_;
   HashIndex sent_by_key_;  ///< by hash and endpoint
-  std::vector<Block> blocks_;
-  std::vector<std::uint32_t> free_blocks_;
-  HashIndex block_by_hash_;
+  BlockHolders holders_;
   KvTable table_;                       ///< hashes of the present prompt
   std::vector<std::uint64_t> present_;  ///< those that were looked at
   std::vector<std::uint32_t> found_;

@@ -43,8 +43,6 @@ const std::vector<MissingPlugin>& plugins_not_modelled() {
        "which requests it sheds is not published: predicted-latency-producer with an expr-filter of "
        "\"endpoint.ttft_headroom_ms >= 0\" rejects those that no endpoint would serve in time"},
       {"mm-embeddings-cache-scorer", "requests here have no images or sounds"},
-      {"precise-prefix-cache-producer", "the index that KV events feed is not modelled: approx-prefix-cache-producer"},
-      {"precise-prefix-cache-scorer", "the index that KV events feed is not modelled: prefix-cache-scorer"},
       {"probabilistic-admitter",
        "its probability is not published: flow control, or `quotas` of the gateway, turn requests away"},
       {"program-aware",

@@ -17,6 +17,7 @@ struct BuildContext {
   /// Names of the plugins that fill the columns `prefix` and `in_flight_*`: a plugin that asks for another one's sees
   /// nothing there.
   std::string_view prefix_producer = "approx-prefix-cache-producer";
+  std::string_view exact_producer = {};  ///< fills `prefix`, and the other `approximate`; empty: there is none
   std::string_view load_producer = "inflight-load-producer";
 };
 
@@ -57,6 +58,9 @@ template <class T>
 std::unique_ptr<Plugin> make_of_both(const Settings& settings, const BuildContext& context) {
   return std::make_unique<T>(settings, context);
 }
+
+/// Of precise-prefix-cache-producer, and of its scorer, in which older files state them.
+std::vector<ParameterInfo> precise_parameters();
 
 // One file a family: each adds its lines to the table.
 void add_queue_scorers(std::vector<PluginInfo>& table);

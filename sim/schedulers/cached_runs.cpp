@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/schedulers/kv_table.h"
+
 namespace poolcast {
 
 CachedRuns::CachedRuns(std::int64_t block_size) : block_size_(block_size) { nodes_.emplace_back(); }
@@ -49,6 +51,10 @@ CachedRuns::Node CachedRuns::make_node(Node parent, std::uint64_t hash, std::int
   n.hash = hash;
   n.edge.clear();
   ++nodes_[parent].children;
+  if (events_ != nullptr) {
+    names_.resize(nodes_.size());
+    names_[node].clear();
+  }
   return node;
 }
 
@@ -70,6 +76,11 @@ CachedRuns::Node CachedRuns::cut(Node lower, std::int64_t blocks) {
   l.hash = TokenCursor(l.edge.data(), tokens(l.blocks)).hash(block_size_, upper);
   index_.insert(l.hash, lower);
   for (Run run = l.first; run != kNone; run = runs_[run].next_copy) split_run(run, blocks, upper);
+  if (events_ != nullptr) {
+    const auto border = names_[lower].begin() + blocks;
+    names_[upper].assign(names_[lower].begin(), border);
+    names_[lower].erase(names_[lower].begin(), border);
+  }
   return upper;
 }
 
@@ -94,6 +105,11 @@ bool CachedRuns::alone(Node node, Run run) const {
 
 CachedRuns::Match CachedRuns::enter(Node parent, Run last, TokenCursor at, std::int64_t blocks, bool uncomputed) {
   if (last != kNone && alone(parent, last) && runs_[last].uncomputed == uncomputed && !runs_[last].lost) {
+    if (events_ != nullptr) {
+      const std::size_t first = names_[parent].size();
+      name_blocks(parent, at, blocks);
+      tell_stored(parent, first);
+    }
     at.take(tokens(blocks), nodes_[parent].edge);
     nodes_[parent].blocks += blocks;
     runs_[last].blocks += blocks;
@@ -103,6 +119,7 @@ CachedRuns::Match CachedRuns::enter(Node parent, Run last, TokenCursor at, std::
   Node node = nodes_[parent].children == 0 ? kNone : child(parent, at, hash);
   if (node == kNone) {
     node = make_node(parent, hash, blocks);
+    if (events_ != nullptr) name_blocks(node, at, blocks);
     at.take(tokens(blocks), nodes_[node].edge);
     index_.insert(hash, node);
   } else {
@@ -110,6 +127,7 @@ CachedRuns::Match CachedRuns::enter(Node parent, Run last, TokenCursor at, std::
     blocks = TokenCursor::common(TokenCursor(n.edge.data(), tokens(n.blocks)), at.with_left(tokens(blocks))) / block_size_;
     if (blocks < n.blocks) node = cut(node, blocks);
   }
+  if (events_ != nullptr && first_copy(node) == kNone) tell_stored(node, 0);
   const Run run = make_run(node, blocks);
   runs_[run].uncomputed = uncomputed;
   add_copy(node, run);
@@ -190,9 +208,43 @@ void CachedRuns::drop(Run run) {
   const Node node = runs_[run].node;
   if (node != kNone) {
     remove_copy(node, run);
+    if (events_ != nullptr && !runs_[run].lost && first_copy(node) == kNone) tell_removed(node, 0);
     prune(node);
   }
   free_runs_.push_back(run);
+}
+
+void CachedRuns::unlist(Run run) {
+  const bool found = !runs_[run].lost && !is_private(run);
+  runs_[run].lost = true;
+  if (events_ != nullptr && found && first_copy(runs_[run].node) == kNone) tell_removed(runs_[run].node, 0);
+}
+
+// ---------------------------------------------------------------- what is told
+
+/// Gives the next `blocks` blocks of a node, the tokens of which come next in `at`, their names.
+void CachedRuns::name_blocks(Node node, TokenCursor at, std::int64_t blocks) {
+  TokenEdge edge;
+  at.take(tokens(blocks), edge);
+  const Node parent = nodes_[node].parent;
+  const std::uint64_t behind = !names_[node].empty() ? names_[node].back()
+                               : parent == kRoot     ? KvTable::kStart
+                                                     : names_[parent].back();
+  const Content content{{edge.begin(), edge.end()}};
+  KvTable table;
+  table.open(content, tokens(blocks), 0, behind);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(blocks); ++i) {
+    names_[node].push_back(table.hash(i, content, block_size_));
+  }
+}
+
+/// The blocks of a node from `first` on.
+void CachedRuns::tell_stored(Node node, std::size_t first) {
+  for (std::size_t i = first; i < names_[node].size(); ++i) events_->stored(names_[node][i]);
+}
+
+void CachedRuns::tell_removed(Node node, std::size_t first) {
+  for (std::size_t i = first; i < names_[node].size(); ++i) events_->removed(names_[node][i]);
 }
 
 // ---------------------------------------------------------------- the queue
@@ -239,6 +291,10 @@ void CachedRuns::shorten(Run run, std::int64_t blocks) {
   n.blocks -= blocks;
   runs_[run].blocks -= blocks;
   n.edge.shorten(tokens(blocks));
+  if (events_ != nullptr) {
+    tell_removed(node, static_cast<std::size_t>(n.blocks));
+    names_[node].resize(static_cast<std::size_t>(n.blocks));
+  }
 }
 
 }  // namespace poolcast

@@ -6,6 +6,7 @@
 
 #include "models/units.h"
 #include "sim/huge_pages.h"
+#include "sim/kv_events.h"
 #include "sim/schedulers/hash_index.h"
 #include "sim/schedulers/token_cursor.h"
 
@@ -30,6 +31,8 @@ class CachedRuns {
   static constexpr std::uint32_t kNone = HashIndex::kNone;
 
   explicit CachedRuns(std::int64_t block_size);
+  /// From now on blocks that can be found and those that no longer can are told to `events`, which outlives this.
+  void tell(KvEvents* events) { events_ = events; }
 
   struct Match {
     Run run = kNone;          ///< the first copy; kNone: nothing is cached
@@ -62,7 +65,7 @@ class CachedRuns {
 
   void mark_uncomputed(Run run) { runs_[run].uncomputed = true; }
   /// Nobody finds it any more; its blocks are blank when its last user leaves.
-  void unlist(Run run) { runs_[run].lost = true; }
+  void unlist(Run run);
   /// Returns whether the run was idle: it leaves the queue then.
   bool use(Run run);
   enum class Left { kUsed, kIdle, kBlank };
@@ -104,6 +107,9 @@ class CachedRuns {
   void remove_copy(Node node, Run run);
   void split_run(Run lower, std::int64_t blocks, Node upper);
   void shorten(Run run, std::int64_t blocks);
+  void name_blocks(Node node, TokenCursor at, std::int64_t blocks);
+  void tell_stored(Node node, std::size_t first);
+  void tell_removed(Node node, std::size_t first);
   void append(Run run, Run behind);
   void unlink(Run run);
 
@@ -114,6 +120,8 @@ class CachedRuns {
   std::vector<Run> free_runs_;
   HashIndex index_;
   Run oldest_ = kNone, newest_ = kNone;
+  KvEvents* events_ = nullptr;                     ///< null: nobody wants to know
+  std::vector<std::vector<std::uint64_t>> names_;  ///< by node, where somebody does: of its blocks (KvTable::hash)
 };
 
 }  // namespace poolcast

@@ -34,6 +34,8 @@ class KvBlocks {
   std::int64_t free() const { return free_; }
   std::int64_t usable() const { return usable_; }
   bool caches() const { return caches_; }
+  /// From now on what enters the prefix cache and leaves it is told to `events`, which outlives this.
+  void tell(KvEvents* events) { runs_.tell(events); }
 
   /// A request starts to wait here.
   void open_table(RequestId id);

@@ -18,12 +18,13 @@ std::uint64_t mix(std::uint64_t hash, const Segment& piece) {
 
 }  // namespace
 
-void KvTable::open(const Content& content, std::int64_t prompt_tokens, std::uint64_t own) {
+void KvTable::open(const Content& content, std::int64_t prompt_tokens, std::uint64_t own, std::uint64_t behind) {
   blocks.clear();
   hashes_.clear();
   entered = 0;
   prompt_ = prompt_tokens;
   own_ = own;
+  behind_ = behind;
   position_ = in_segment_ = 0;
   segment_ = 0;
   known_ = 0;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/schedulers/kv_table.h"
+
 namespace poolcast {
 
 RadixCache::RadixCache(Tokens page_size, SglangArgs::Eviction policy) : page_(page_size), policy_(policy) { clear(); }
@@ -20,6 +22,7 @@ void RadixCache::clear() {
   index_.clear();
   heap_.clear();
   evictable_ = protected_ = 0;
+  for (std::size_t node = 0; node < pages_.size(); ++node) tell_removed(static_cast<Node>(node));
 }
 
 // ---------------------------------------------------------------- walks
@@ -76,8 +79,35 @@ Tokens RadixCache::insert(const TokenKey& key, std::int32_t priority, bool chunk
     evictable_ += n.tokens;
     count_hit(leaf, priority, chunked);
     offer(leaf);
+    if (events_ != nullptr) tell_stored(leaf, {key.segments, tokens}, present);
   }
   return present;
+}
+
+// ---------------------------------------------------------------- what is told
+
+/// The pages of `key` behind the first `present` tokens are those of a new leaf.
+void RadixCache::tell_stored(Node leaf, const TokenKey& key, Tokens present) {
+  Content content;
+  Tokens left = key.tokens;
+  for (const Segment& s : key.segments) {
+    if (left == 0) break;
+    content.prompt.push_back({s.id, s.start, std::min(s.tokens, left)});
+    left -= content.prompt.back().tokens;
+  }
+  KvTable names;
+  names.open(content, key.tokens, 0);
+  names.hash(static_cast<std::size_t>(key.tokens / page_ - 1), content, page_);
+  pages_.resize(nodes_.size());
+  for (Tokens page = present / page_; page < key.tokens / page_; ++page) {
+    pages_[leaf].push_back(names.hash(static_cast<std::size_t>(page), content, page_));
+    events_->stored(pages_[leaf].back());
+  }
+}
+
+void RadixCache::tell_removed(Node node) {
+  for (const std::uint64_t page : pages_[node]) events_->removed(page);
+  pages_[node].clear();
 }
 
 void RadixCache::touch(Node node, std::uint64_t now) {
@@ -146,6 +176,12 @@ RadixCache::Node RadixCache::split(Node lower, Tokens tokens) {
   (u.next == kNone ? p.last : nodes_[u.next].previous) = upper;
   l.hash = TokenCursor(l.edge.data(), l.tokens).hash(page_, upper);
   add_child(upper, lower);
+  if (events_ != nullptr) {
+    pages_.resize(nodes_.size());
+    const auto border = pages_[lower].begin() + tokens / page_;
+    pages_[upper].assign(pages_[lower].begin(), border);
+    pages_[lower].erase(pages_[lower].begin(), border);
+  }
   return upper;
 }
 
@@ -157,6 +193,7 @@ void RadixCache::remove(Node node) {
   (n.next == kNone ? p.last : nodes_[n.next].previous) = n.previous;
   n.created = 0;
   free_.push_back(node);
+  if (events_ != nullptr) tell_removed(node);
 }
 
 void RadixCache::lock(Node node) {

@@ -8,6 +8,7 @@
 
 #include "models/units.h"
 #include "sim/huge_pages.h"
+#include "sim/kv_events.h"
 #include "sim/schedulers/hash_index.h"
 #include "sim/schedulers/sglang_args.h"
 #include "sim/schedulers/token_cursor.h"
@@ -40,6 +41,9 @@ class RadixCache {
   };
 
   RadixCache(Tokens page_size, SglangArgs::Eviction policy);
+
+  /// From now on pages that enter the tree and leave it are told to `events`, which outlives this.
+  void tell(KvEvents* events) { events_ = events; }
 
   /// The longest cached prefix of the whole pages of `key`. Counts as an access and may cut a node in two.
   Match match(const TokenKey& key);
@@ -93,6 +97,8 @@ class RadixCache {
   Node split(Node lower, Tokens tokens);
   void add_child(Node parent, Node node);
   void remove(Node node);
+  void tell_stored(Node leaf, const TokenKey& key, Tokens present);
+  void tell_removed(Node node);
   void touch(Node node, std::uint64_t now);
   void count_hit(Node node, std::int32_t priority, bool chunked);
   Value value(const TreeNode& n) const;
@@ -109,6 +115,8 @@ class RadixCache {
   std::vector<Entry> heap_;
   std::uint64_t clock_ = 0;
   Tokens evictable_ = 0, protected_ = 0;
+  KvEvents* events_ = nullptr;                     ///< null: nobody wants to know
+  std::vector<std::vector<std::uint64_t>> pages_;  ///< by node, where somebody does: what its pages are called
 };
 
 }  // namespace poolcast

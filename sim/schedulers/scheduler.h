@@ -6,6 +6,7 @@
 
 #include "models/step_curve.h"
 #include "sim/ids.h"
+#include "sim/kv_events.h"
 #include "sim/prefix_stats.h"
 #include "sim/schedulers/decode_set.h"
 #include "sim/schedulers/fidelity.h"
@@ -99,6 +100,20 @@ class Scheduler {
   virtual std::int64_t opened_by(std::int64_t steps) const {
     (void)steps;
     return 0;
+  }
+  /// From now on what enters the prefix cache and leaves it is told to `events`, which outlives this; false: this kind
+  /// does not tell.
+  virtual bool tell_cache(KvEvents* events) {
+    (void)events;
+    return false;
+  }
+  /// The first `steps` steps of the planned run have begun: all that they did to the prefix cache is told by now. Only
+  /// where somebody wants to know; changes nothing else.
+  virtual void settle_cache(std::int64_t steps) { (void)steps; }
+  /// Whether step `step` of the planned run, the second or a later one, may change the prefix cache.
+  virtual bool changes_cache(std::int64_t step) const {
+    (void)step;
+    return true;
   }
   /// Whether a waiting request could be admitted at the next step boundary of a decode-only run. May say yes wrongly,
   /// never no.

@@ -63,6 +63,11 @@ class SglangScheduler final : public Scheduler {
 
   std::int64_t certain_steps(Tokens last_context) override;
   const StepOutcome& finish(std::int64_t steps) override;
+  /// An engine that tells takes its steps one by one: what a run of them would evict depends on each.
+  bool tell_cache(KvEvents* events) override {
+    memory_.tree().tell(events);
+    return tells_ = true;
+  }
   bool may_admit() override { return !waiting_.empty() && (!full_ || preempts_); }
   std::vector<RequestId> take_all() override;
 
@@ -201,6 +206,7 @@ class SglangScheduler final : public Scheduler {
   std::vector<RequestId> decoded_;
   Job chunked_ = kNone;
   bool full_ = false;
+  bool tells_ = false;  ///< somebody wants to know what the cache holds
   double ratio_;
   bool literal_ = false;
   bool crashed_ = false;

@@ -240,16 +240,30 @@ std::vector<Departure> TensorrtLlmScheduler::departures() const {
 
 // ---------------------------------------------------------------- the end of a step
 
+bool TensorrtLlmScheduler::tell_cache(KvEvents* events) {
+  kv_.tell(events);
+  return true;
+}
+
+/// Generated blocks enter the tree when their request leaves; until then a run only takes blocks.
+void TensorrtLlmScheduler::settle_cache(std::int64_t steps) {
+  if (steps == 1 || !kv_.reuses()) return;
+  const std::int64_t opened = decodes_.open_blocks(steps - 1).opened;
+  kv_.open(opened - opened_);
+  opened_ = opened;
+}
+
 const StepOutcome& TensorrtLlmScheduler::finish(std::int64_t steps) {
   outcome_.prefilled.clear();
   outcome_.ended.clear();
-  outcome_.block_steps = steps * (kv_.usable() - kv_.free());
+  outcome_.block_steps = steps * (kv_.usable() - kv_.free() - opened_);
   if (steps > 1) {
     const DecodeSet::BlockRun run = decodes_.open_blocks(steps - 1);
     outcome_.block_steps += run.increment;
     generated_held_ += run.opened;
-    kv_.open(run.opened);
+    kv_.open(run.opened - opened_);
   }
+  opened_ = 0;
   outcome_.blocks_used = kv_.usable() - kv_.free();
   for (const RequestId id : plan_.starved) {
     decodes_.hold_back(id);

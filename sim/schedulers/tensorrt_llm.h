@@ -48,7 +48,10 @@ class TensorrtLlmScheduler final : public Scheduler {
 
   std::int64_t running() const override { return active_.size() - pending_; }
   std::int64_t waiting() const override { return queue_.size() + pending_; }
-  std::int64_t opened_by(std::int64_t steps) const override { return decodes_.open_blocks(steps - 1).opened; }
+  std::int64_t opened_by(std::int64_t steps) const override { return decodes_.open_blocks(steps - 1).opened - opened_; }
+  bool tell_cache(KvEvents* events) override;
+  void settle_cache(std::int64_t steps) override;
+  bool changes_cache(std::int64_t step) const override { return kv_.reuses() && decodes_.new_blocks(step - 1) > 0; }
   std::int64_t free_blocks() const override { return kv_.free(); }
   std::int64_t usable_blocks() const override { return kv_.usable(); }
   const DecodeSet& decodes() const override { return decodes_; }
@@ -110,6 +113,7 @@ class TensorrtLlmScheduler final : public Scheduler {
   std::vector<RequestId> contexts_;   ///< active and not generating, by admission
   RequestList active_;
   std::int64_t pending_ = 0;           ///< active without blocks
+  std::int64_t opened_ = 0;            ///< blocks that later steps of the planned run have opened already
   std::int64_t generated_need_ = 0;    ///< blocks of the whole sequences of generating requests …
   std::int64_t generated_held_ = 0;    ///< … and those that they have
   std::int64_t held_back_steps_ = 0;   ///< for which prompts have been held back

@@ -29,6 +29,8 @@ class TrtBlocks {
   std::int64_t free() const { return free_; }
   std::int64_t usable() const { return usable_; }
   bool reuses() const { return reuses_; }
+  /// From now on what enters the tree and leaves it is told to `events`, which outlives this.
+  void tell(KvEvents* events) { tree_.tell(events); }
 
   /// A request starts to wait here.
   void open_table(RequestId id);

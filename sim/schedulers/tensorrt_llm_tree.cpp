@@ -98,7 +98,10 @@ void TrtTree::insert(std::uint32_t block, std::uint32_t parent, std::uint64_t ha
   node.children = 0;
   node.many = false;
   node.listed = true;
-  if (hash != 0) index_.insert(hash, block);
+  if (hash != 0) {
+    index_.insert(hash, block);
+    if (events_ != nullptr) events_->stored(hash);
+  }
   join_parent(block);
 }
 
@@ -139,7 +142,10 @@ std::int64_t TrtTree::remove(std::uint32_t block) {
   for (; !doomed_.empty(); doomed_.pop_back(), ++removed) {
     Node& node = nodes_[doomed_.back()];
     leave_parent(doomed_.back());
-    if (node.hash != 0) index_.erase(node.hash, doomed_.back());
+    if (node.hash != 0) {
+      index_.erase(node.hash, doomed_.back());
+      if (events_ != nullptr) events_->removed(node.hash);
+    }
     node.listed = false;
   }
   return removed;

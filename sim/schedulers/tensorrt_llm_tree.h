@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/content.h"
+#include "sim/kv_events.h"
 #include "sim/schedulers/hash_index.h"
 
 namespace poolcast {
@@ -42,6 +43,8 @@ class TrtTree {
   TrtTree(const TrtTree&) = delete;
   TrtTree& operator=(const TrtTree&) = delete;
 
+  /// From now on full nodes that come and go are told to `events`, which outlives this.
+  void tell(KvEvents* events) { events_ = events; }
   bool listed(std::uint32_t block) const { return block < nodes_.size() && nodes_[block].listed; }
   bool leaf(std::uint32_t block) const { return nodes_[block].first_child == kNone; }
   void prefetch(std::uint64_t hash) const { index_.prefetch(hash); }
@@ -96,6 +99,7 @@ class TrtTree {
   void join_parent(std::uint32_t block);
   void leave_parent(std::uint32_t block);
 
+  KvEvents* events_ = nullptr;  ///< null: nobody wants to know
   Node root_;
   std::vector<Node> nodes_;
   HashIndex index_;                           ///< full nodes

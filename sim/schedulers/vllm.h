@@ -46,6 +46,9 @@ class VllmScheduler final : public Scheduler {
   std::int64_t certain_steps(Tokens last_context) override;
   const StepOutcome& finish(std::int64_t steps) override;
   void begun(std::int64_t steps) override;
+  bool tell_cache(KvEvents* events) override;
+  void settle_cache(std::int64_t steps) override;
+  bool changes_cache(std::int64_t step) const override;
   std::int64_t opened_by(std::int64_t steps) const override { return decodes_.open_blocks(steps - 1).opened - opened_; }
   bool may_admit() override;
   std::vector<RequestId> take_all() override;
@@ -98,7 +101,7 @@ class VllmScheduler final : public Scheduler {
   std::int64_t loading_blocks(RequestId id) const;
   void wait_for_kv(RequestId id, Tokens end, const StepPlan::Load& load);
   void enter_running(RequestId id, Tokens computed, Tokens n);
-  void settle_outputs();
+  void settle_outputs(std::int64_t steps = 1);
   bool may_find_more();
   void start_decoding(RequestId id);
   void stop_decoding(RequestId id);

@@ -65,6 +65,34 @@ routing:
                  ^)");
 }
 
+TEST_CASE("exact prefix matches need engines that have a prefix cache") {
+  const std::string vllm = R"(accelerator: mi300x
+    engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 64, max_num_batched_tokens: 8192}}
+    price: none
+routing:
+  gateway: {policy: weighted, weights: {a: 3, b: 1}})";
+  const std::string slots = R"(accelerator: trainium2
+    engine: {kind: bucketed, version: neuron-2026-07-28, args: {max_num_seqs: 32, max_model_len: 4096}}
+    price: none
+routing:
+)";
+  CHECK(fault(vllm, slots + "  pools: {b: {policy: kv-aware}}") ==
+        R"(s.yaml:35:23: routing.pools.b.policy: asks engines what their prefix caches hold, and those of pool b (bucketed) have none
+  pools: {b: {policy: kv-aware}}
+                      ^)");
+  CHECK(fault(vllm, slots + R"(  pools:
+    b:
+      config:
+        apiVersion: llm-d.ai/v1alpha1
+        kind: EndpointPickerConfig
+        plugins:
+          - {type: queue-scorer}
+          - {type: precise-prefix-cache-scorer})") ==
+        R"(s.yaml:42:20: routing.pools.b.config.plugins[1].type: asks engines what their prefix caches hold, and those of pool b (bucketed) have none
+          - {type: precise-prefix-cache-scorer}
+                   ^)");
+}
+
 TEST_CASE("a weight for a pool that does not exist is an error") {
   CHECK(fault("weights: {a: 3, b: 1}", "weights: {a: 3, bb: 1}") ==
         R"(s.yaml:35:47: routing.gateway.weights.bb: unknown key

@@ -83,6 +83,9 @@ TEST_CASE("what a picker sees is what the case says") {
   CHECK(differences("request: {prompt_tokens: 320}, endpoints: [{name: a, match_blocks: 10}, {name: b}], "
                     "expect: {scores: {prefix-cache-scorer.a: 0.5, prefix-cache-scorer.b: 0}}",
                     "llm-d") == Texts{});
+  CHECK(differences("request: {prompt_tokens: 320}, endpoints: [{name: a, match_blocks: 10}, {name: b}], "
+                    "expect: {scores: {expr-scorer.a: 0.5, expr-scorer.b: 0}, pick: a}",
+                    "kv-aware") == Texts{});
   CHECK(differences("endpoints: [{name: a, kv_usage: 0.25}, {name: b}], "
                     "expect: {scores: {kv-cache-utilization-scorer.a: 0.75}}",
                     "llm-d") == Texts{});
