@@ -97,6 +97,7 @@ GateOutcome judge(const Margin& margin, const GroupDifferences& all, double conf
     gate.verdict = GateVerdict::kFail;
   } else {
     gate.replications_needed = count_to_decide(worse, most, confidence);
+    gate.mean_beyond = worse.mean > most;
   }
   return gate;
 }
@@ -137,18 +138,6 @@ Verdict verdict(const Comparison& c) {
   const auto passes = [](const GateOutcome& gate) { return gate.verdict == GateVerdict::kPass; };
   if (c.gates.empty() || !std::all_of(c.gates.begin(), c.gates.end(), passes)) return Verdict::kNotEnoughEvidence;
   return Verdict::kGo;
-}
-
-/// Every gate that is open must be decided for a go; nothing when one of them cannot be.
-std::optional<std::int64_t> needed(const std::vector<GateOutcome>& gates) {
-  std::optional<std::int64_t> most;
-  for (const GateOutcome& gate : gates) {
-    if (gate.verdict == GateVerdict::kNotJudged) return std::nullopt;
-    if (gate.verdict != GateVerdict::kUndecided) continue;
-    if (!gate.replications_needed) return std::nullopt;
-    most = std::max(most.value_or(0), *gate.replications_needed);
-  }
-  return most;
 }
 
 std::vector<std::string> notes(const Scenario& base, const Scenario& candidate, const Comparison& c, const Runs& runs) {
@@ -192,6 +181,22 @@ std::optional<double> Difference::relative(double end) const {
   return end / base.mean;
 }
 
+std::optional<std::int64_t> replications_to_decide(const std::vector<GateOutcome>& gates) {
+  std::optional<std::int64_t> least, most;
+  for (const GateOutcome& gate : gates) {
+    if (!gate.mean_beyond || !gate.replications_needed) continue;
+    least = std::min(least.value_or(*gate.replications_needed), *gate.replications_needed);
+  }
+  if (least) return least;
+  for (const GateOutcome& gate : gates) {
+    if (gate.verdict == GateVerdict::kNotJudged) return std::nullopt;
+    if (gate.verdict != GateVerdict::kUndecided) continue;
+    if (!gate.replications_needed) return std::nullopt;
+    most = std::max(most.value_or(0), *gate.replications_needed);
+  }
+  return most;
+}
+
 const char* name(Verdict verdict) {
   constexpr const char* kNames[] = {"go", "no-go", "not enough evidence", "no difference"};
   return kNames[static_cast<int>(verdict)];
@@ -222,7 +227,7 @@ Comparison compare(const Scenario& base, const Scenario& candidate, const Compar
   c.moves = rehearsals(runs.candidate, facts.moves);
   c.notes = notes(base, candidate, c, runs);
   c.verdict = verdict(c);
-  if (c.verdict == Verdict::kNotEnoughEvidence) c.replications_needed = needed(c.gates);
+  if (c.verdict == Verdict::kNotEnoughEvidence) c.replications_needed = replications_to_decide(c.gates);
   c.candidate_runs = runs.candidate;
   return c;
 }

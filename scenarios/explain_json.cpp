@@ -20,21 +20,27 @@ Json index(std::uint32_t value) { return value == UINT32_MAX ? Json() : Json(val
 Json request_json(const Explanation& e) {
   const RequestRecord& r = e.request;
   Json json = {{"source", r.source.value}, {"row", r.row}};
+  json["session"] = r.session == UINT64_MAX ? Json() : Json(r.session);
   json["model"] = e.facts.models[r.model.value];
   json["class"] = e.facts.classes[r.cls.value].name;
   json["pool"] = r.pool.valid() ? Json(e.facts.pools[r.pool.value].name) : Json();
   json["replica"] = index(r.replica.value);
   json["prompt_tokens"] = r.prompt_tokens;
   json["cached_tokens"] = r.cached_tokens;
+  json["recomputed_tokens"] = r.recomputed_tokens;
   json["output_tokens"] = r.output_tokens;
   json["output_target_tokens"] = r.output_target;
   json["priority"] = r.priority;
   json["outcome"] = name(r.outcome);
   json["reason"] = name(r.reason);
   json["accepted"] = r.accepted;
+  json["measured"] = r.measured;
   json["preemptions"] = r.preemptions;
+  json["retries"] = r.retries;
   json["intended_ns"] = instant(r.at.intended);
   json["sent_ns"] = instant(r.at.sent);
+  json["routed_ns"] = instant(r.at.routed);
+  json["queued_ns"] = instant(r.at.queued);
   json["first_scheduled_ns"] = instant(r.at.first_scheduled);
   json["first_token_ns"] = instant(r.at.first_token);
   json["last_token_ns"] = instant(r.at.last_token);

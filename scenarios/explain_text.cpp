@@ -78,8 +78,12 @@ std::string request_text(const Explanation& e) {
   text += wrapped("  ", size);
   std::string sent = fmt::format("sent {} into the run", human_span(to_seconds(r.at.sent).value));
   if (r.at.sent > r.at.intended) sent += fmt::format(", held back for {}", seconds(r.at.sent - r.at.intended));
-  text += wrapped("  ", sent);
-  return text + wrapped("  ", ending(r));
+  text += wrapped("  ", sent) + wrapped("  ", ending(r));
+  const bool asked = !e.log.gateway.empty() || !e.log.way.empty();
+  if (r.outcome == Outcome::kRejected && !asked) {
+    text += "  beyond the limits of the contract: no pool was asked\n";
+  }
+  return text;
 }
 
 // ---------------------------------------------------------------- choices

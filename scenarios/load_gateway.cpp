@@ -10,6 +10,7 @@
 #include "scenarios/load_parts.h"
 #include "scenarios/units.h"
 #include "sim/policies/registry.h"
+#include "sim/routing/spellings.h"
 
 namespace poolcast {
 
@@ -39,10 +40,16 @@ bool is_of_gateway(std::string_view policy) {
   return std::any_of(all.begin(), all.end(), [&](const GatewayPolicy& p) { return p.name == policy; });
 }
 
+std::size_t choose_policy(const YamlNode& node, const std::vector<std::string_view>& names) {
+  if (!node.is_scalar()) return node.choice(names);
+  const auto found = std::find(names.begin(), names.end(), routing::policy_name(node.text()));
+  return found == names.end() ? node.choice(names) : static_cast<std::size_t>(found - names.begin());
+}
+
 /// Those of vLLM read its engines' own signals.
 std::string read_policy(const YamlNode& node, const std::vector<std::string_view>& names,
                         std::span<const PoolEntry> pools) {
-  const std::string_view name = names[node.choice(names)];
+  const std::string_view name = names[choose_policy(node, names)];
   for (const PoolEntry& pool : pools) {
     if (name.substr(0, 4) != "vllm" || pool.engine.kind == "vllm") continue;
     node.fail(fmt::format("{} reads the signals of vLLM, and pool {} runs {}", name, pool.name, pool.engine.kind));

@@ -25,6 +25,9 @@ std::string_view registered_policy(std::string_view gateway_policy);
 
 bool is_of_gateway(std::string_view policy);  ///< and of nothing else
 
+/// The place among these of the policy that is named, by any spelling (sim/routing/spellings.h). Throws ConfigError.
+std::size_t choose_policy(const YamlNode& node, const std::vector<std::string_view>& names);
+
 /// One of these policies, for engines of these pools. Throws ConfigError.
 std::string read_policy(const YamlNode& node, const std::vector<std::string_view>& names,
                         std::span<const PoolEntry> pools);

@@ -103,7 +103,7 @@ EvaluationResult load_result(const YamlNode& node) {
   EvaluationResult result;
   MappingReader parts(node);
   if (const auto suite = parts.optional("suite")) result.suite = suite->text();
-  if (const auto score = parts.optional("score")) result.score = score->number();
+  if (const auto score = parts.optional("score")) result.score = score->number(0, 1);
   if (const auto samples = parts.optional("samples")) result.samples = samples->integer(1);
   if (const auto threshold = parts.optional("threshold")) result.threshold = threshold->number(0, 1);
   if (const auto date = parts.optional("date")) result.date = load_date(*date);

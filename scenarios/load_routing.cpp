@@ -12,6 +12,7 @@
 #include "scenarios/load_parts.h"
 #include "sim/policies/registry.h"
 #include "sim/routing/aliases.h"
+#include "sim/routing/spellings.h"
 #include "sim/schedulers/registry.h"
 
 namespace poolcast {
@@ -91,10 +92,11 @@ PoolRouting load_pool_policy(const YamlNode& node, const YamlNode& entry, const 
   std::vector<std::string_view> names = registered_names();
   for (const routing::PolicyAlias& alias : routing::policy_aliases()) names.push_back(alias.name);
   if (node.is_scalar()) {
-    if (const auto* missing = routing::find_missing_policy(node.text())) node.fail(not_modelled(*missing));
-    if (is_of_gateway(node.text())) node.fail(node.text() + " chooses among pools: it is a policy of `routing.gateway`");
+    const std::string_view name = routing::policy_name(node.text());
+    if (const auto* missing = routing::find_missing_policy(name)) node.fail(not_modelled(*missing));
+    if (is_of_gateway(name)) node.fail(node.text() + " chooses among pools: it is a policy of `routing.gateway`");
   }
-  const std::size_t chosen = node.choice(names);
+  const std::size_t chosen = choose_policy(node, names);
   const bool is_ours = chosen < policy_table().size();
   if (is_ours && entry.find("parameters")) {
     MappingReader(entry).fail_at_key("parameters", fmt::format("the policy {} has none", names[chosen]));

@@ -13,6 +13,7 @@
 #include "sim/policies/registry.h"
 #include "sim/routing/aliases.h"
 #include "sim/routing/registry.h"
+#include "sim/routing/spellings.h"
 
 namespace poolcast {
 namespace {
@@ -241,7 +242,8 @@ PolicyCase read_case(const YamlNode& node, const PolicyUnderTest& policy) {
 
 }  // namespace
 
-PolicyUnderTest load_policy_under_test(const std::string& name) {
+PolicyUnderTest load_policy_under_test(const std::string& given) {
+  const std::string name(routing::policy_name(given));
   std::vector<std::string_view> names;
   for (const PolicyInfo& policy : policy_table()) {
     if (policy.name == name) return {name, nullptr};

@@ -13,6 +13,7 @@
 #include "sim/policies/registry.h"
 #include "sim/routing/aliases.h"
 #include "sim/routing/registry.h"
+#include "sim/routing/spellings.h"
 #include "tools/commands.h"
 #include "tools/policy_test.h"
 
@@ -21,7 +22,7 @@ namespace poolcast {
 namespace {
 
 std::string line(std::string_view what, const std::string& text) {
-  return wrapped(fmt::format("  {:<30}", what), text);
+  return wrapped(fmt::format("  {:<29} ", what), text);
 }
 
 std::string overview() {
@@ -36,6 +37,10 @@ std::string overview() {
   text += "\nPolicies of other products that are not modelled\n";
   for (const routing::MissingPolicy& policy : routing::missing_policies()) {
     text += line(policy.name, fmt::format("{}: {}", policy.origin, policy.why));
+  }
+  text += "\nOther spellings\n";
+  for (const routing::PolicySpelling& other : routing::policy_spellings()) {
+    text += line(other.spelling, fmt::format("{}: {}", other.origin, other.name));
   }
   text += "\nPlugins of endpoint pickers\n";
   for (const routing::PluginInfo& plugin : routing::plugin_table()) {
@@ -61,7 +66,8 @@ std::string plugin_text(const routing::PluginInfo& plugin) {
   return text + (plugin.parameters.empty() ? "  no parameters\n" : parameters_text(plugin.parameters));
 }
 
-std::string entry(const std::string& name) {
+std::string entry(const std::string& given) {
+  const std::string name(routing::policy_name(given));
   std::vector<std::string_view> names;
   for (const PolicyInfo& policy : policy_table()) {
     if (policy.name == name) return fmt::format("{}: {}\n", name, policy.rule);
@@ -84,6 +90,11 @@ std::string entry(const std::string& name) {
   }
   if (const auto* missing = routing::find_missing_policy(name)) {
     return wrapped("", fmt::format("{}: from {}; not modelled: {}", name, missing->origin, missing->why));
+  }
+  for (const routing::MissingPlugin& missing : routing::plugins_not_modelled()) {
+    if (name.starts_with(missing.type)) {
+      return wrapped("", fmt::format("{}: from llm-d; not modelled: {}", name, missing.why));
+    }
   }
   throw ConfigError(fmt::format("policy list: nothing is named {}{}", quote(name), suggestion(name, names)));
 }

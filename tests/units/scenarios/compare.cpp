@@ -130,6 +130,28 @@ TEST_CASE("one replication is never evidence enough, and a few too few say how m
   CHECK(c.verdict != Verdict::kGo);
 }
 
+TEST_CASE("where one gate would fail alone, it says how many replications decide that, not how many decide all gates") {
+  const auto outcome = [](Figure figure, bool beyond, std::optional<std::int64_t> needed) {
+    GateOutcome gate;
+    gate.margin.figure = figure;
+    gate.verdict = GateVerdict::kUndecided;
+    gate.mean_beyond = beyond;
+    gate.replications_needed = needed;
+    return gate;
+  };
+  const GateOutcome slow = outcome(Figure::kTtftP99, false, 70), fast = outcome(Figure::kE2eP99, true, 4);
+  CHECK(replications_to_decide({slow, fast}) == 4);
+  CHECK(replications_to_decide({slow, outcome(Figure::kE2eP99, false, 4)}) == 70);
+  CHECK(replications_to_decide({slow, fast, outcome(Figure::kCost, true, 3)}) == 3);
+  CHECK(replications_to_decide({fast, GateOutcome()}) == 4);  // one that cannot be judged hinders a go alone
+  CHECK_FALSE(replications_to_decide({slow, GateOutcome()}));
+  CHECK_FALSE(replications_to_decide({slow, outcome(Figure::kE2eP99, false, {})}));
+  const Comparison c = compared(scaled(1), scaled(1.03), few(2));
+  for (const GateOutcome& g : c.gates) {
+    if (g.verdict == GateVerdict::kUndecided && g.mean_beyond) CHECK(*c.replications_needed <= *g.replications_needed);
+  }
+}
+
 TEST_CASE("a comparison is the same to the byte on one thread and on five") {
   CompareOptions options = few(5);
   options.threads = 1;

@@ -113,6 +113,32 @@ TEST_CASE("two runs of one scenario send nothing elsewhere; two policies do, and
         100);
 }
 
+TEST_CASE("the request of the JSON has every column of results.h5 and agrees with the record") {
+  const Explanation e = explain(example("gateway_rules.yaml", 40));
+  const auto request = nlohmann::json::parse(explanation_json(e))["request"];
+  for (const char* column :
+       {"intended_ns", "sent_ns", "routed_ns", "queued_ns", "first_scheduled_ns", "first_token_ns", "last_token_ns",
+        "ended_ns", "source", "row", "session", "class", "model", "pool", "replica", "prompt_tokens", "output_tokens",
+        "output_target_tokens", "cached_tokens", "recomputed_tokens", "preemptions", "priority", "outcome", "reason",
+        "accepted", "measured", "retries"}) {
+    CAPTURE(column);
+    CHECK(request.contains(column));
+  }
+  CHECK(request["routed_ns"] == e.request.at.routed);
+  CHECK(request["queued_ns"] == e.request.at.queued);
+  CHECK(request["session"] == e.request.session);
+}
+
+TEST_CASE("a request beyond the contract is told to have asked no pool") {
+  const auto short_contract = {std::string("models.llama-8b.contract.limits.context=200"),
+                               std::string("workload.synth.requests=50")};
+  const Explanation e = explain(example("quickstart.yaml", 3, short_contract));
+  REQUIRE(e.request.reason == Reason::kContextLimit);
+  CHECK_THAT(explanation_text(e), Catch::Contains("rejected (context_limit)") &&
+                                      Catch::Contains("beyond the limits of the contract: no pool was asked"));
+  CHECK_THAT(explanation_text(explain(example("quickstart.yaml", 3))), !Catch::Contains("no pool was asked"));
+}
+
 TEST_CASE("every key of the JSON stands in explain.md") {
   if (!routing::lua_built_in()) return;
   const std::string text = read_file(POOLCAST_SOURCE_DIR "/scenarios/explain.md");

@@ -223,6 +223,8 @@ TEST_CASE("a policy may be given for both levels, for one, and for one pool") {
   CHECK(policies("routing: {gateway: {policy: power-of-two}, pools: {b: {policy: random}}}") ==
         "power-of-two round-robin random");
   CHECK(policies("") == "round-robin round-robin round-robin");
+  CHECK(policies("routing: {policy: round_robin, pool: {policy: least-loaded}}") ==
+        "round-robin least-request least-request");
 }
 
 TEST_CASE("the warm-up is a time, a count, or the begin of a window") {

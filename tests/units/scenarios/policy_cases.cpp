@@ -2,9 +2,12 @@
 // `policy test`: what cases may say, and what each expectation finds.
 #include <catch2/catch.hpp>
 
+#include "scenarios/load_gateway.h"
 #include "scenarios/policy_cases.h"
 #include "scenarios/policy_test.h"
+#include "sim/routing/aliases.h"
 #include "sim/routing/lua_plugins.h"
+#include "sim/routing/spellings.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace poolcast;
@@ -77,6 +80,19 @@ TEST_CASE("policies by name are tried too, decision after decision") {
                     "weighted") == Texts{});
   CHECK(differences(three + "expect: {pick: a}, repeat: 5", "round-robin") ==
         Texts{"decision 2 of 5: picked b, expected a"});
+}
+
+TEST_CASE("a policy may be spelt as its product spells it") {
+  for (const routing::PolicySpelling& other : routing::policy_spellings()) {
+    CAPTURE(other.spelling);
+    const std::string name(other.name);
+    if (is_of_gateway(name)) continue;
+    if (routing::find_missing_policy(name) != nullptr) {
+      CHECK_THROWS_WITH(load_policy_under_test(std::string(other.spelling)), Catch::Contains(name + " is not modelled"));
+      continue;
+    }
+    CHECK(load_policy_under_test(std::string(other.spelling)).name == name);
+  }
 }
 
 TEST_CASE("what a picker sees is what the case says") {
