@@ -45,8 +45,8 @@ struct GateOutcome {
   bool mean_beyond = false;                         ///< of an undecided one: its mean lies beyond the margin
 };
 
-/// How many replications would decide these gates. One that fails decides, so that of those whose mean lies beyond their
-/// margin the first to be sure counts; otherwise a go needs every open one. Nothing: no number would do.
+/// How many replications would decide these gates. One that fails decides, so that of those whose mean lies beyond
+/// their margin the first to be sure counts; otherwise a go needs every open one. Nothing: no number would do.
 std::optional<std::int64_t> replications_to_decide(const std::vector<GateOutcome>& gates);
 
 struct GroupDifferences {

@@ -18,7 +18,8 @@ const std::vector<GatewayPolicy>& gateway_policies() {
   static const std::vector<GatewayPolicy> kPolicies = {
       {"cost-based", "random", "the cheapest pool per token; LiteLLM's cost-based-routing"},
       {kDeviceAware, "least-request",
-       "the fewest requests in flight over (replicas * weight of a replica), ties at random; a pool without a weight of "
+       "the fewest requests in flight over (replicas * weight of a replica), ties at random; a pool without a weight "
+       "of "
        "its own weighs 8, on CPUs 1, as a canary 0; Dynamo"},
       {"least-busy", "least-request", "least-request under LiteLLM's name"},
       {"priority-failover", "weighted",
@@ -116,8 +117,7 @@ std::vector<double> device_weights(const std::vector<LogicalModel>& models, cons
   constexpr double kCudaToCpu = 8;
   std::vector<double> weights;
   for (const PoolEntry& pool : pools) {
-    const bool canary =
-        models[pool.model].implementations[pool.implementation].status == ImplementationStatus::kCanary;
+    const bool canary = models[pool.model].implementations[pool.implementation].status == ImplementationStatus::kCanary;
     weights.push_back(canary ? 0 : pool.accelerator.kind == DeviceKind::kCpu ? 1 : kCudaToCpu);
   }
   return weights;

@@ -60,11 +60,12 @@ TEST_CASE("A wrong command line is told in one line with the nearest spelling, a
 TEST_CASE("policy list knows other spellings and what is not modelled, and keeps names and rules apart") {
   CHECK(run_program({"policy", "list", "round_robin"}).out == "round-robin: each candidate in turn\n");
   CHECK(run_program({"policy", "list", "disaggregated_prefill"}).out ==
-        "pd: from AIBrix, production-stack, smg; not modelled: where prefill and decode are apart, `role` of pools says "
-        "it\n");
+        "pd: from AIBrix, production-stack, smg; not modelled: where prefill and decode are apart, `role` of\n"
+        "pools says it\n");
   CHECK(run_program({"policy", "list", "token-producer"}).out ==
         "token-producer: from llm-d; not modelled: tokens are known here without it: leave it out\n");
-  CHECK_THAT(run_program({"policy", "list"}).out, Catch::Contains("\n  prefix-or-least-request-filter filter (AIBrix)"));
+  CHECK_THAT(run_program({"policy", "list"}).out,
+             Catch::Contains("\n  prefix-or-least-request-filter filter (AIBrix)"));
   CHECK_THAT(run_program({"policy", "list", "dynamo-kv"}).out,
              Catch::Contains("\n  router-kv-overlap-score-credit blocks that"));
 }

@@ -171,9 +171,9 @@ TEST_CASE("a threshold that no share can reach is an error") {
 
 TEST_CASE("a score that no share can be is an error, and no missing evaluation") {
   CHECK(of_implementation("evaluation: {score: 87.4, samples: 4000}") ==
-        R"(s.yaml:21:38: models[0].implementations[1].evaluation[0].score: must be at most 1, got "87.4"
+        R"(s.yaml:21:39: models[0].implementations[1].evaluation[0].score: must be at most 1, got "87.4"
       - {pool: b, evaluation: {score: 87.4, samples: 4000}}
-                                     ^)");
+                                      ^)");
 }
 
 TEST_CASE("a confidence below one half is an error") {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random catalogs: no implementation that the gates refuse ever serves a request, and nothing depends on how a run is
 // cut into leaps.
+#include <algorithm>
+#include <numeric>
+
 #include <catch2/catch.hpp>
 
 #include "sim/gates.h"
@@ -126,6 +129,36 @@ TEST_CASE("no implementation that is not eligible ever serves a request, on rand
     INFO(name(reason));
     CHECK(seen.reasons[static_cast<std::size_t>(reason)] > 0);
   }
+}
+
+TEST_CASE("a request is judged once for each pool that is asked, on random catalogs") {
+  std::uint64_t several = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    SimulationSpec spec = world(seed);
+    if (spec.pools.back().role != PoolRole::kBoth) continue;
+    spec.moves.clear();
+    const std::vector<double> weights = spec.routing.gateway.weights;
+    const PoolId last = spec.models[0].compatibility;
+    Recorder recorder;
+    const Report report = simulate(std::move(spec), {&recorder});
+    for (std::size_t c = 0; c < report.gates.counts.size(); ++c) {
+      const auto of_class = [&](const RequestRecord& r) { return r.cls.value == c; };
+      const auto offered = std::count_if(recorder.records.begin(), recorder.records.end(), of_class);
+      std::vector<std::uint64_t> judged;
+      for (std::size_t p = 0; p < report.gates.counts[c].size(); ++p) {
+        const auto& counts = report.gates.counts[c][p];
+        const std::uint64_t sum = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+        const bool asked = p != last.value && (weights.empty() || weights[p] > 0);
+        if (asked) judged.push_back(sum);
+        if (!asked) CHECK(sum == 0);
+      }
+      INFO("laws 'a request is judged once*', world " << seed);
+      for (const std::uint64_t sum : judged) CHECK(sum == judged[0]);
+      if (!judged.empty()) CHECK(judged[0] <= static_cast<std::uint64_t>(offered));
+      several += judged.size() > 1 && judged[0] > 0;
+    }
+  }
+  CHECK(several > 50);
 }
 
 TEST_CASE("gates give the same bits by leaps and by single steps on random catalogs") {

@@ -116,11 +116,33 @@ TEST_CASE("two runs of one scenario send nothing elsewhere; two policies do, and
 TEST_CASE("the request of the JSON has every column of results.h5 and agrees with the record") {
   const Explanation e = explain(example("gateway_rules.yaml", 40));
   const auto request = nlohmann::json::parse(explanation_json(e))["request"];
-  for (const char* column :
-       {"intended_ns", "sent_ns", "routed_ns", "queued_ns", "first_scheduled_ns", "first_token_ns", "last_token_ns",
-        "ended_ns", "source", "row", "session", "class", "model", "pool", "replica", "prompt_tokens", "output_tokens",
-        "output_target_tokens", "cached_tokens", "recomputed_tokens", "preemptions", "priority", "outcome", "reason",
-        "accepted", "measured", "retries"}) {
+  for (const char* column : {"intended_ns",
+                             "sent_ns",
+                             "routed_ns",
+                             "queued_ns",
+                             "first_scheduled_ns",
+                             "first_token_ns",
+                             "last_token_ns",
+                             "ended_ns",
+                             "source",
+                             "row",
+                             "session",
+                             "class",
+                             "model",
+                             "pool",
+                             "replica",
+                             "prompt_tokens",
+                             "output_tokens",
+                             "output_target_tokens",
+                             "cached_tokens",
+                             "recomputed_tokens",
+                             "preemptions",
+                             "priority",
+                             "outcome",
+                             "reason",
+                             "accepted",
+                             "measured",
+                             "retries"}) {
     CAPTURE(column);
     CHECK(request.contains(column));
   }

@@ -44,7 +44,7 @@ TEST_CASE("names of other products stand for the same rules") {
   CHECK(build(with_gateway("{policy: simple-shuffle, weights: {a: 3, b: 1}}")).spec.routing.gateway.name == "weighted");
   CHECK(build(with_gateway("{policy: least-busy}")).spec.routing.gateway.name == "least-request");
   CHECK(build(with_gateway("{policy: least-loaded}")).spec.routing.gateway.name == "least-request");
-  CHECK(loaded(with_gateway("{policy: cost-based-routing}")).routing.gateway_policy == "cost-based");
+  CHECK(with_gateway("{policy: cost-based-routing}").routing.gateway_policy == "cost-based");
   const auto failover = build(with_gateway("{policy: priority-failover}"));
   CHECK(failover.spec.routing.gateway.name == "weighted");
   CHECK(failover.spec.routing.rules.priority == std::vector<std::int32_t>{0, 1});

@@ -88,7 +88,8 @@ TEST_CASE("a policy may be spelt as its product spells it") {
     const std::string name(other.name);
     if (is_of_gateway(name)) continue;
     if (routing::find_missing_policy(name) != nullptr) {
-      CHECK_THROWS_WITH(load_policy_under_test(std::string(other.spelling)), Catch::Contains(name + " is not modelled"));
+      CHECK_THROWS_WITH(load_policy_under_test(std::string(other.spelling)),
+                        Catch::Contains(name + " is not modelled"));
       continue;
     }
     CHECK(load_policy_under_test(std::string(other.spelling)).name == name);
