@@ -46,6 +46,10 @@ std::string overview() {
   for (const routing::PluginInfo& plugin : routing::plugin_table()) {
     text += line(plugin.type, fmt::format("{} ({}): {}", plugin.family, plugin.origin, plugin.rule));
   }
+  text += "\nPlugins of llm-d that are not modelled\n";
+  for (const routing::MissingPlugin& missing : routing::plugins_not_modelled()) {
+    text += line(missing.type, std::string(missing.why));
+  }
   return text + "\n`poolcast policy list NAME` shows a plugin's parameters or a policy's pipeline.\n";
 }
 
