@@ -49,7 +49,9 @@ class Gateway {
   /// The pool, if that is where it goes, can take the request; else why not.
   Reason refusal(const RequestRecord& request, PoolId pool) const { return gates_.refusal(request, pool, Via::kMove); }
   /// The same of a request that comes as a fallback or as a copy.
-  Reason refusal(const RequestRecord& request, PoolId pool, Via via) const { return gates_.refusal(request, pool, via); }
+  Reason refusal(const RequestRecord& request, PoolId pool, Via via) const {
+    return gates_.refusal(request, pool, via);
+  }
   const Gates& gates() const { return gates_; }
 
   /// What a choice is asked for.

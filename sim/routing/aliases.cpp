@@ -59,10 +59,12 @@ const std::vector<MissingPolicy>& missing_policies() {
        "its costs are times fitted to one device and no formula is published; prefix-cache, loadaware and dynamo-kv "
        "weigh a match against the load"},
       {"slo", "AIBrix",
-       "it is slo-least-load-pulling: slo-least-load with flow control before it (`flowControl`, its `defaultRequestTTL` "
+       "it is slo-least-load-pulling: slo-least-load with flow control before it (`flowControl`, its "
+       "`defaultRequestTTL` "
        "at the TTFT objective) holds requests back and rejects them once that is broken"},
       {"slo-least-load-pulling", "AIBrix",
-       "slo-least-load with flow control before it (`flowControl`, its `defaultRequestTTL` at the TTFT objective) holds "
+       "slo-least-load with flow control before it (`flowControl`, its `defaultRequestTTL` at the TTFT objective) "
+       "holds "
        "requests back and rejects them once that is broken"},
       {"vtc-basic", "AIBrix",
        "requests here have no tenants, and how their tokens choose a replica is not published; "

@@ -85,13 +85,11 @@ void add_cache_scorers(std::vector<PluginInfo>& table) {
                    "1 - the share of the KV cache in use",
                    {},
                    make_simple<KvUsageScorer>});
-  table.push_back({"precise-prefix-cache-scorer",
-                   "scorer",
-                   "llm-d",
-                   "m / n: m of the prompt's n blocks, from the first one on, lie in the cache, as its engine told; brings "
-                   "precise-prefix-cache-producer with it",
-                   precise_parameters(),
-                   make_simple<PreciseScorer>});
+  table.push_back(
+      {"precise-prefix-cache-scorer", "scorer", "llm-d",
+       "m / n: m of the prompt's n blocks, from the first one on, lie in the cache, as its engine told; brings "
+       "precise-prefix-cache-producer with it",
+       precise_parameters(), make_simple<PreciseScorer>});
   table.push_back(
       {"prefix-cache-scorer",
        "scorer",

@@ -80,12 +80,13 @@ void add_expression_aliases(std::vector<PolicyAlias>& table) {
                    cache_aware, cache_parameters("0.3", "64", "1.5")});
   table.push_back({"cache-aware@smg-struct", "smg", "the same with the defaults of smg's library", cache_aware,
                    cache_parameters("0.5", "32", "1.1")});
-  table.push_back({"kv-aware",
-                   "production-stack",
-                   "the replica that holds most of the prompt by its engine's KV events, unless none holds any, or more "
-                   "than kv-aware-threshold tokens are left to compute there: then the fewest requests in flight",
-                   kv_aware,
-                   {{"kv-aware-threshold", kNumber, "2000", "[0, inf)", "tokens"}}});
+  table.push_back(
+      {"kv-aware",
+       "production-stack",
+       "the replica that holds most of the prompt by its engine's KV events, unless none holds any, or more "
+       "than kv-aware-threshold tokens are left to compute there: then the fewest requests in flight",
+       kv_aware,
+       {{"kv-aware-threshold", kNumber, "2000", "[0, inf)", "tokens"}}});
   table.push_back(
       {"least-busy-time", "AIBrix",
        "the least share of the last `signals.busy.window` (1 min) spent in steps; our reading of AIBrix's "

@@ -44,22 +44,21 @@ void add_handlers(std::vector<PluginInfo>& table) {
         {"lruCapacityPerServer", kInteger, "31250", "[1, inf)",
          "blocks remembered for an endpoint, least recent out first"}},
        nullptr});
-  table.push_back({"precise-prefix-cache-producer",
-                   "producer",
-                   "llm-d",
-                   "knows from the engines' KV events which blocks lie in which prefix cache; every plugin that does not "
-                   "ask for the approximate producer goes by it",
-                   precise_parameters(),
-                   nullptr});
-  table.push_back({"predicted-latency-producer",
-                   "producer",
-                   "llm-d",
-                   "predicts TTFT and TPOT of the request on every endpoint: by the pool's own curve, where llm-d trains a "
-                   "model; TTFT is the prefill of waiting * (tokens in flight / requests in flight) and of the request's "
-                   "uncached tokens, TPOT a step of the running requests and this one; headroom is to the objectives of "
-                   "its class",
-                   {},
-                   nullptr});
+  table.push_back(
+      {"precise-prefix-cache-producer", "producer", "llm-d",
+       "knows from the engines' KV events which blocks lie in which prefix cache; every plugin that does not "
+       "ask for the approximate producer goes by it",
+       precise_parameters(), nullptr});
+  table.push_back(
+      {"predicted-latency-producer",
+       "producer",
+       "llm-d",
+       "predicts TTFT and TPOT of the request on every endpoint: by the pool's own curve, where llm-d trains a "
+       "model; TTFT is the prefill of waiting * (tokens in flight / requests in flight) and of the request's "
+       "uncached tokens, TPOT a step of the running requests and this one; headroom is to the objectives of "
+       "its class",
+       {},
+       nullptr});
   table.push_back(
       {"inflight-load-producer", "producer", "llm-d", "counts requests and tokens sent and not finished", {}, nullptr});
 }

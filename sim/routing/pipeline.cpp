@@ -137,7 +137,8 @@ Pipeline::Pipeline(const PipelineSpec& spec, std::uint64_t seed, const std::stri
     }
     return *place;
   };
-  for (const PipelineSpec::Ref& ref : *spec.refs) profile_.add(make(ref.plugin), ref.weight, spec.plugins[ref.plugin].name);
+  for (const PipelineSpec::Ref& ref : *spec.refs)
+    profile_.add(make(ref.plugin), ref.weight, spec.plugins[ref.plugin].name);
   if (spec.flow) detector_ = &dynamic_cast<Detector&>(make(spec.flow->detector));
 }
 

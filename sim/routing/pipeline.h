@@ -47,7 +47,8 @@ struct PipelineSpec {
 
 /// Fills in what llm-d does: without plugins its built-in profile (queue-scorer 2, kv-cache-utilization-scorer 2,
 /// prefix-cache-scorer 3); without a profile one of all plugins; a max-score-picker, a handler and the producers that
-/// are missing: precise-prefix-cache-producer for its scorer, and the approximate one unless only that is asked for. `spec` holds only known types and valid references.
+/// are missing: precise-prefix-cache-producer for its scorer, and the approximate one unless only that is asked for.
+/// `spec` holds only known types and valid references.
 void complete_pipeline(PipelineSpec& spec);
 
 /// How the approximate prefix index is set up, from the pipeline's approx-prefix-cache-producer; nothing: it has none,

@@ -83,15 +83,17 @@ std::vector<ParameterInfo> dynamo_parameters(const char* credit) {
 }  // namespace
 
 void add_plugin_aliases(std::vector<PolicyAlias>& table) {
-  table.push_back({"bucket", "smg",
-                   "each replica takes a range of prompt lengths, set anew at every interval so that all would have got "
-                   "the same tokens since; the fewest requests in flight before that, and when they are uneven (our "
-                   "reading: smg publishes no formula of its borders)",
-                   buckets, parameters_of("length-bucket-filter")});
-  table.push_back({"slo-least-load", "AIBrix",
-                   "the fewest requests in flight of the replicas predicted to meet the objectives of the class, by the "
-                   "pool's own curve for AIBrix's profile; of all where none is (our reading)",
-                   slo_least_load});
+  table.push_back(
+      {"bucket", "smg",
+       "each replica takes a range of prompt lengths, set anew at every interval so that all would have got "
+       "the same tokens since; the fewest requests in flight before that, and when they are uneven (our "
+       "reading: smg publishes no formula of its borders)",
+       buckets, parameters_of("length-bucket-filter")});
+  table.push_back(
+      {"slo-least-load", "AIBrix",
+       "the fewest requests in flight of the replicas predicted to meet the objectives of the class, by the "
+       "pool's own curve for AIBrix's profile; of all where none is (our reading)",
+       slo_least_load});
   table.push_back({"slo-pack-load", "AIBrix",
                    "the most requests in flight of the replicas predicted to meet the objectives of the class, so that "
                    "others stay free; the fewest of all where none is (our reading)",

@@ -124,7 +124,8 @@ CachedRuns::Match CachedRuns::enter(Node parent, Run last, TokenCursor at, std::
     index_.insert(hash, node);
   } else {
     const TreeNode& n = nodes_[node];
-    blocks = TokenCursor::common(TokenCursor(n.edge.data(), tokens(n.blocks)), at.with_left(tokens(blocks))) / block_size_;
+    blocks =
+        TokenCursor::common(TokenCursor(n.edge.data(), tokens(n.blocks)), at.with_left(tokens(blocks))) / block_size_;
     if (blocks < n.blocks) node = cut(node, blocks);
   }
   if (events_ != nullptr && first_copy(node) == kNone) tell_stored(node, 0);

@@ -13,13 +13,13 @@
 namespace poolcast {
 
 /// The named blocks of vLLM's prefix cache, in runs: blocks that follow each other in a sequence and that the same
-/// requests use. A prompt of a thousand blocks is a few runs, and is looked up, given and taken back in as many strides;
-/// what comes out is what single blocks would do.
+/// requests use. A prompt of a thousand blocks is a few runs, and is looked up, given and taken back in as many
+/// strides; what comes out is what single blocks would do.
 ///
 /// A tree says what the tokens are: a node is a whole number of blocks behind its parent's, and no two nodes stand for
 /// the same tokens. The same tokens may lie in several blocks, so a node has a run for each copy, in the order in which
-/// they were entered; all of them are as long as the node. A node that is cut in two cuts its runs. One that has lost its
-/// runs stays while others stand behind it: nothing is found there.
+/// they were entered; all of them are as long as the node. A node that is cut in two cuts its runs. One that has lost
+/// its runs stays while others stand behind it: nothing is found there.
 ///
 /// Runs that nobody uses wait in a queue. From the foremost blocks are taken tail first; of one that was cut, the lower
 /// part stands before the upper one, as their blocks would.
@@ -35,7 +35,7 @@ class CachedRuns {
   void tell(KvEvents* events) { events_ = events; }
 
   struct Match {
-    Run run = kNone;          ///< the first copy; kNone: nothing is cached
+    Run run = kNone;  ///< the first copy; kNone: nothing is cached
     Node node = kNone;
     std::int64_t blocks = 0;  ///< of that node, from its first on
   };
@@ -45,8 +45,8 @@ class CachedRuns {
   /// its runs.
   Node cut(Node node, std::int64_t blocks);
 
-  /// Enters up to `blocks` blocks behind `parent`, the tokens of which come next in `at`, as a run with one user. `last`
-  /// is the run that the user has in `parent`: where nobody else is there it grows instead, and is returned.
+  /// Enters up to `blocks` blocks behind `parent`, the tokens of which come next in `at`, as a run with one user.
+  /// `last` is the run that the user has in `parent`: where nobody else is there it grows instead, and is returned.
   Match enter(Node parent, Run last, TokenCursor at, std::int64_t blocks, bool uncomputed);
   /// A run of blocks that are kept but that no request will ask for: not in the tree.
   Run keep_private(std::int64_t blocks);

@@ -32,7 +32,8 @@ void VllmScheduler::settle_cache(std::int64_t steps) {
 /// after it; of a step planned ahead the last token is not known yet.
 bool VllmScheduler::changes_cache(std::int64_t step) const {
   if (!kv_.caches()) return false;
-  return decodes_.new_blocks(step - 1) > 0 || (quotable_ > 0 && !args_.async_scheduling && decodes_.new_blocks(step) > 0);
+  return decodes_.new_blocks(step - 1) > 0 ||
+         (quotable_ > 0 && !args_.async_scheduling && decodes_.new_blocks(step) > 0);
 }
 
 /// Whether a decoding request is about to produce the block that the request of the last lookup missed first.
