@@ -18,6 +18,8 @@ namespace poolcast {
 ///   TPOT            a step that decodes the running requests and this one
 ///
 /// The running requests have the context that kv_usage stands for. Counts are shared evenly by data-parallel ranks.
+/// Not seen are prompts that are half computed and memory that must be free first: where the KV cache is full, requests
+/// wait longer than is predicted.
 /// Headroom is the strictest objective of the request's class less the prediction. A class with one of the two
 /// objectives counts as meeting the other, with no headroom; with none, an objective of 0 makes the quickest best.
 class LatencyPredictor {
