@@ -60,15 +60,15 @@ const std::vector<MissingPolicy>& missing_policies() {
        "weigh a match against the load"},
       {"slo", "AIBrix",
        "it is slo-least-load-pulling: slo-least-load with flow control before it (`flowControl`, its "
-       "`defaultRequestTTL` "
-       "at the TTFT objective) holds requests back and rejects them once that is broken"},
+       "`defaultRequestTTL` at the TTFT objective) holds requests back and rejects them once that is broken"},
       {"slo-least-load-pulling", "AIBrix",
        "slo-least-load with flow control before it (`flowControl`, its `defaultRequestTTL` at the TTFT objective) "
-       "holds "
-       "requests back and rejects them once that is broken"},
+       "holds requests back and rejects them once that is broken"},
       {"vtc-basic", "AIBrix",
        "requests here have no tenants, and how their tokens choose a replica is not published; "
        "round-robin-fairness-policy of flow control takes the entries of the workload in turn"},
+      {"weighted-scorers", "BLIS",
+       "state the scorers with their weights: `policy: \"least-request:2,least-kv-cache:1\"`"},
   };
   return table;
 }

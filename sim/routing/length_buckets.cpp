@@ -90,10 +90,9 @@ void add_length_buckets(std::vector<PluginInfo>& table) {
        "filter",
        "smg",
        "keep the endpoint whose range of prompt lengths the request is in (those on both sides of a border that it "
-       "meets); every interval borders are set so that each would have got the same tokens since the last time; "
-       "before, "
-       "and when requests in flight differ by more than balance_abs_threshold and a factor of balance_rel_threshold, "
-       "keep the least loaded",
+       "meets); every interval borders are set so that each would have got the same tokens since the last time; before "
+       "that, and when requests in flight differ by more than balance_abs_threshold and a factor of "
+       "balance_rel_threshold, keep the least loaded",
        {{"balance_abs_threshold", kNumber, "32", "[0, inf)", "difference of requests in flight that is too much ..."},
         {"balance_rel_threshold", kNumber, "1.0001", "[1, inf)", "... when the ratio is, too"},
         {"bucket_adjust_interval_secs", kNumber, "5", "[0.001, 1e9]", "s between two settings of the borders"}},
