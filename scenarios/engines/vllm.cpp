@@ -81,6 +81,7 @@ std::vector<EngineArgument> arguments() {
           flag("enable_chunked_prefill", &VllmArgs::enable_chunked_prefill),
           count("long_prefill_token_threshold", &VllmArgs::long_prefill_token_threshold, 0),
           choice("scheduling_policy", &VllmArgs::policy, {"fcfs", "priority"}),
+          choice("preemption_victim", &VllmArgs::preemption_victim, {"released", "lcf"}),
           flag("scheduler_reserve_full_isl", &VllmArgs::scheduler_reserve_full_isl),
           flag("enable_prefix_caching", &VllmArgs::enable_prefix_caching),
           watermark(),

@@ -181,6 +181,7 @@ bool VllmScheduler::make_room(RequestId id, std::int64_t need, Tokens& budget) {
 }
 
 RequestId VllmScheduler::victim() const {
+  if (args_.preemption_victim == VllmArgs::Victim::kLeastComputed) return least_computed();
   if (args_.policy == VllmArgs::Policy::kFcfs) return RequestId(running_.tail());
   std::uint32_t worst = running_.head();
   for (std::uint32_t at = running_.head(); at != kNone; at = table_.state(RequestId(at)).next) {
@@ -190,6 +191,21 @@ RequestId VllmScheduler::victim() const {
     if (s.priority != w.priority ? s.priority > w.priority : s.arrival > w.arrival) worst = at;
   }
   return RequestId(worst);
+}
+
+/// Of the worst priority the request that loses fewest tokens; of equals the one that was admitted last.
+RequestId VllmScheduler::least_computed() const {
+  const bool by_priority = args_.policy == VllmArgs::Policy::kPriority;
+  std::uint32_t chosen = running_.head();
+  Tokens fewest = INT64_MAX;
+  for (std::uint32_t at = running_.head(); at != kNone; at = table_.state(RequestId(at)).next) {
+    const SchedulerState& s = table_.state(RequestId(at));
+    const std::int32_t worst = table_.state(RequestId(chosen)).priority;
+    const Tokens done = s.standing == Standing::kGone ? s.tokens : computed(RequestId(at));
+    const bool worse = by_priority && s.priority != worst ? s.priority > worst : done <= fewest;
+    if (worse) chosen = at, fewest = done;
+  }
+  return RequestId(chosen);
 }
 
 /// Frees everything that `id` holds and sends it back to the waiting queue; what it was given in this step returns to

@@ -89,6 +89,7 @@ class VllmScheduler final : public Scheduler {
   void schedule_running_in_order(Tokens& budget);
   bool make_room(RequestId id, std::int64_t need, Tokens& budget);
   RequestId victim() const;
+  RequestId least_computed() const;
   void preempt(RequestId id, Tokens& budget);
   void admit_waiting(Tokens& budget);
   KvBlocks::Match match(RequestId id) { return kv_.match(id, table_.state(id).tokens, drops_last_hit_); }

@@ -12,6 +12,7 @@ namespace poolcast {
 /// defaults from the versioned table in scenarios/catalog/engines.yaml.
 struct VllmArgs {
   enum class Policy { kFcfs, kPriority };
+  enum class Victim { kReleased, kLeastComputed };
 
   std::int64_t max_num_seqs = 128;
   std::int64_t max_num_batched_tokens = 2048;
@@ -21,6 +22,9 @@ struct VllmArgs {
   bool enable_chunked_prefill = true;
   std::int64_t long_prefill_token_threshold = 0;  ///< most tokens of one prompt in a step; 0 = no limit
   Policy policy = Policy::kFcfs;
+  /// Who gives way when blocks run out. Released: of the worst priority the youngest, and without priorities the one
+  /// that was admitted last. Least computed: of the worst priority the one with the fewest tokens to lose.
+  Victim preemption_victim = Victim::kReleased;
   bool scheduler_reserve_full_isl = true;  ///< admit only if the whole sequence so far fits into free blocks
   double watermark = 0.0;                  ///< share of num_gpu_blocks kept free at admission
   bool enable_prefix_caching = false;

@@ -85,6 +85,22 @@ TEST_CASE("vllm#54644: the recompute tax is nothing with room and a large share 
   CHECK(tax(run(args, offline)) < thrashing);
 }
 
+TEST_CASE("vllm#53723: when the request gives way that has computed least, less is computed again") {
+  VllmArgs args = roomy();
+  args.num_gpu_blocks = 400;
+  args.scheduler_reserve_full_isl = false;
+  Load load;
+  load.rate_per_s = 1000;
+  load.prompt = uniform(50, 3000);
+  load.output = uniform(200, 1000);
+  const Report released = run(args, load);
+  args.preemption_victim = VllmArgs::Victim::kLeastComputed;
+  const Report least = run(args, load);
+  REQUIRE(released.replicas[0].preemptions > 100);
+  CHECK(tax(least) < 0.9 * tax(released));
+  CHECK(least.total().outcomes.count(Outcome::kCompleted) == released.total().outcomes.count(Outcome::kCompleted));
+}
+
 TEST_CASE("vllm#37307: without the full-sequence gate long prompts come in early and are thrown out again") {
   VllmArgs args = roomy();
   args.num_gpu_blocks = 1001;  // 16,000 tokens

@@ -145,6 +145,7 @@ class WorldMaker {
     e.scheduler_reserve_full_isl = chance(0.6);
     e.watermark = chance(0.25) ? 0.1 * random_.uniform() : 0;
     e.enable_prefix_caching = prefixes_ && content_.uniform() < 0.85;
+    if (content_.uniform() < 0.25) e.preemption_victim = VllmArgs::Victim::kLeastComputed;
     e.fidelity = content_.uniform() < 0.5 ? Fidelity::kMended : Fidelity::kUpstream;
     // From a cache that holds a single request to one that is never short.
     const std::int64_t tokens = chance(0.6) ? between(20, 400) : between(400, 100'000);

@@ -335,7 +335,7 @@ pools:
       usage: offline
       args: {max_num_seqs: 17, max_num_batched_tokens: 1111, max_model_len: 4000, block_size: 32, gpu_memory_utilization: 0.85,
              enable_chunked_prefill: true, long_prefill_token_threshold: 500, scheduling_policy: priority,
-             scheduler_reserve_full_isl: false, watermark: 0.01, stream_interval: 2, async_scheduling: false,
+             preemption_victim: lcf, scheduler_reserve_full_isl: false, watermark: 0.01, stream_interval: 2, async_scheduling: false,
              cudagraph_capture_sizes: [1, 8, 32],
              speculative_config: {method: eagle, num_speculative_tokens: 2, synthetic_acceptance_rates: [0.75, 0.5], draft_time: 2 ms},
              kv_offloading_size: 12.5}
