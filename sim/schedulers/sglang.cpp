@@ -161,6 +161,8 @@ const StepOutcome& SglangScheduler::finish(std::int64_t steps) {
 /// Steps of which it is sure that nothing but the decode itself happens.
 std::int64_t SglangScheduler::certain_steps(Tokens last_context) {
   if (tells_ || !ghosts_.empty() || chunked_ != kNone || may_admit()) return 1;
+  // When the results of a prefill are processed, at the end of this step, the tree may free what it holds already.
+  if (overlap_ && memory_.caches() && !last_.prefill.empty()) return 1;
   const Tokens room = last_context - plan_.decode_context;
   const std::int64_t steps = std::min(decodes_.steps_to_first_end(), room / decodes_.size() + 1);
   // Results that are still to be processed move tokens from free to cached or back, or free some.
