@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/take_place.h"
+
 namespace poolcast::routing {
 
 void BlockHolders::add(std::uint64_t hash, std::uint32_t holder) {

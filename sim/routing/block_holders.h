@@ -9,18 +9,6 @@
 
 namespace poolcast::routing {
 
-/// Takes a place out of `free`, or makes a new one.
-template <class T>
-std::uint32_t take_place(std::vector<T>& places, std::vector<std::uint32_t>& free) {
-  if (free.empty()) {
-    places.emplace_back();
-    return static_cast<std::uint32_t>(places.size() - 1);
-  }
-  const std::uint32_t at = free.back();
-  free.pop_back();
-  return at;
-}
-
 /// Which caches hold a block, by the block's hash.
 class BlockHolders {
  public:

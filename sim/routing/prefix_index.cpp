@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "sim/take_place.h"
+
 namespace poolcast::routing {
 namespace {
 

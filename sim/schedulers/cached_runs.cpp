@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/schedulers/kv_table.h"
+#include "sim/take_place.h"
 
 namespace poolcast {
 
@@ -35,14 +36,7 @@ CachedRuns::Run CachedRuns::first_copy(Node node) const {
 }
 
 CachedRuns::Node CachedRuns::make_node(Node parent, std::uint64_t hash, std::int64_t blocks) {
-  Node node;
-  if (free_nodes_.empty()) {
-    node = static_cast<Node>(nodes_.size());
-    nodes_.emplace_back();
-  } else {
-    node = free_nodes_.back();
-    free_nodes_.pop_back();
-  }
+  const Node node = take_place(nodes_, free_nodes_);
   TreeNode& n = nodes_[node];
   n.parent = parent;
   n.children = 0;
@@ -138,15 +132,8 @@ CachedRuns::Match CachedRuns::enter(Node parent, Run last, TokenCursor at, std::
 CachedRuns::Run CachedRuns::keep_private(std::int64_t blocks) { return make_run(kNone, blocks); }
 
 CachedRuns::Run CachedRuns::make_run(Node node, std::int64_t blocks) {
-  Run run;
-  if (free_runs_.empty()) {
-    run = static_cast<Run>(runs_.size());
-    runs_.emplace_back();
-  } else {
-    run = free_runs_.back();
-    free_runs_.pop_back();
-    runs_[run] = {};
-  }
+  const Run run = take_place(runs_, free_runs_);
+  runs_[run] = {};
   runs_[run].node = node;
   runs_[run].blocks = blocks;
   return run;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/schedulers/kv_table.h"
+#include "sim/take_place.h"
 
 namespace poolcast {
 
@@ -125,14 +126,7 @@ void RadixCache::count_hit(Node node, std::int32_t priority, bool chunked) {
 // ---------------------------------------------------------------- nodes
 
 RadixCache::Node RadixCache::make_node() {
-  Node node;
-  if (free_.empty()) {
-    node = static_cast<Node>(nodes_.size());
-    nodes_.emplace_back();
-  } else {
-    node = free_.back();
-    free_.pop_back();
-  }
+  const Node node = take_place(nodes_, free_);
   TreeNode& n = nodes_[node];
   n = {};
   n.accessed = n.created = ++clock_;

@@ -85,18 +85,6 @@ void check(World world, std::uint64_t worlds, std::uint64_t apart, std::uint64_t
   CHECK(elsewhere > apart);  // what the engines tell does decide
 }
 
-/// Steps of whole milliseconds, so that arrivals and delays meet their ends.
-SimulationSpec whole_milliseconds(std::uint64_t seed) {
-  SimulationSpec spec = random_prefix_world(seed);
-  for (PoolSpec& pool : spec.pools) {
-    auto curve = std::make_shared<KneeCurve>();
-    curve->base = 1e-3 * static_cast<double>(1 + seed % 3);
-    curve->per_token = curve->per_request = curve->per_context = curve->beyond = curve->per_pair = 0;
-    pool.curve = curve;
-  }
-  return spec;
-}
-
 SimulationSpec ahead(std::uint64_t seed) {
   SimulationSpec spec = seed % 2 == 0 ? random_prefix_world(seed) : random_disaggregated_world(seed);
   plan_ahead(spec, seed);

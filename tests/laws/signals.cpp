@@ -119,18 +119,6 @@ void check(World world, std::uint64_t worlds, Seen& seen) {
   }
 }
 
-/// Steps of whole milliseconds, so that their ends meet the instants at which engines are asked.
-SimulationSpec whole_milliseconds(std::uint64_t seed) {
-  SimulationSpec spec = random_prefix_world(seed);
-  for (PoolSpec& pool : spec.pools) {
-    auto curve = std::make_shared<KneeCurve>();
-    curve->base = 1e-3 * static_cast<double>(1 + seed % 3);
-    curve->per_token = curve->per_request = curve->per_context = curve->beyond = curve->per_pair = 0;
-    pool.curve = curve;
-  }
-  return spec;
-}
-
 SimulationSpec ahead(std::uint64_t seed) {
   SimulationSpec spec = seed % 2 == 0 ? random_prefix_world(seed) : whole_milliseconds(seed);
   plan_ahead(spec, seed);

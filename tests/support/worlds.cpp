@@ -440,6 +440,17 @@ std::string fingerprint_of(SimulationSpec spec, bool stepwise, Report* report) {
   return text;
 }
 
+SimulationSpec whole_milliseconds(std::uint64_t seed) {
+  SimulationSpec spec = random_prefix_world(seed);
+  for (PoolSpec& pool : spec.pools) {
+    auto curve = std::make_shared<KneeCurve>();
+    curve->base = 1e-3 * static_cast<double>(1 + seed % 3);
+    curve->per_token = curve->per_request = curve->per_context = curve->beyond = curve->per_pair = 0;
+    pool.curve = curve;
+  }
+  return spec;
+}
+
 std::string first_difference(const std::string& leap, const std::string& stepwise) {
   std::size_t at = 0;
   while (at < leap.size() && at < stepwise.size() && leap[at] == stepwise[at]) ++at;

@@ -64,6 +64,8 @@ Arrival arrival(double at_s, std::int64_t prompt, std::int64_t output, std::int3
 SimulationSpec random_world(std::uint64_t seed);
 /// The same with prefix caches, on most pools, and requests that share prefixes and quote each other's outputs.
 SimulationSpec random_prefix_world(std::uint64_t seed);
+/// The same with steps of whole milliseconds, so that their ends meet the instants of arrivals, delays and scrapes.
+SimulationSpec whole_milliseconds(std::uint64_t seed);
 /// The same with some pools that only prefill and some that only decode, over links that they share.
 SimulationSpec random_disaggregated_world(std::uint64_t seed);
 
