@@ -197,7 +197,7 @@ PoolFacts pool_facts(const PoolEntry& entry, const LogicalModel& model, const St
   facts.unit = unit(model.task);
   facts.engine = entry.engine.kind + " " + entry.engine.version;
   const EngineKind& kind = *engine_kind(entry.engine.kind);
-  if (kind.has_telemetry == nullptr || kind.has_telemetry(entry.engine.settings.args)) facts.telemetry = kind.name;
+  facts.telemetry = &kind.telemetry_of(entry.engine.settings.args);
   facts.replicas = entry.replicas;
   facts.ranks = entry.layout.dp;
   facts.devices_per_replica = entry.layout.devices();
@@ -261,8 +261,8 @@ BuiltScenario build(const Scenario& scenario) {
   spec.seed = scenario.seed;
   spec.measure = scenario.measure;
   for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
-    spec.routing.pool.push_back({scenario.routing.pool_policies[p], {}, scenario.routing.pool_pickers[p],
-                                 scenario.routing.pool_signals[p]});
+    spec.routing.pool.push_back(
+        {scenario.routing.pool_policies[p], {}, scenario.routing.pool_pickers[p], scenario.routing.pool_signals[p]});
   }
   for (const PoolEntry& pool : scenario.pools) {
     const LogicalModel& model = scenario.models[pool.model];

@@ -19,6 +19,8 @@
 /// summary_json.h write them; scenarios/summary.md describes them.
 namespace poolcast {
 
+struct Telemetry;
+
 /// Of a calibration file.
 struct CurveFacts {
   std::string digest;
@@ -34,10 +36,10 @@ struct PoolFacts {
   std::int64_t replicas = 1;
   std::int64_t devices_per_replica = 1;
   std::optional<DollarsPerHour> price_per_device;
-  std::string curve;            ///< its provenance
-  std::string unit = "tokens";  ///< of accepted output
-  std::string telemetry;        ///< the engine kind whose names its own telemetry has; empty: none is known
-  std::int64_t ranks = 1;       ///< data-parallel, of a replica
+  std::string curve;                     ///< its provenance
+  std::string unit = "tokens";           ///< of accepted output
+  const Telemetry* telemetry = nullptr;  ///< by the engine's own names; null: none is known
+  std::int64_t ranks = 1;                ///< data-parallel, of a replica
   std::optional<CurveFacts> measured{};
 };
 

@@ -196,31 +196,27 @@ struct FigureOf {
 /// that routers see the highest value of any replica.
 Json native(const PoolSummary& pool) {
   Json json = Json::object();
-  const EngineKind* const kind = engine_kind(pool.facts.telemetry);
-  if (kind == nullptr) return json;
+  const Telemetry* const telemetry = pool.facts.telemetry;
+  if (telemetry == nullptr) return json;
   const ReplicaUse& u = pool.use;
-  for (const NativeFigure& figure : kind->native)
+  for (const NativeFigure& figure : telemetry->native)
     json[std::string(figure.name)] = std::visit(FigureOf{u}, figure.figure);
   const auto signal = [&](std::string_view name, const Json& most) {
     if (!name.empty()) json[std::string(name)] = {{"max", most}};
   };
-  signal(kind->signals.waiting, u.waiting_max);
-  signal(kind->signals.running, u.running_max);
-  signal(kind->signals.kv_use, or_null(u.kv_use_max));
+  signal(telemetry->signals.waiting, u.waiting_max);
+  signal(telemetry->signals.running, u.running_max);
+  signal(telemetry->signals.kv_use, or_null(u.kv_use_max));
   return json;
 }
 
 Json flow_json(const FlowReport& flow) {
   Json mean;
   if (flow.dispatched > 0) mean = seconds(flow.wait) / static_cast<double>(flow.dispatched);
-  return {{"queued", flow.came},
-          {"dispatched", flow.dispatched},
-          {"found_full", flow.found_full},
-          {"expired", flow.expired},
-          {"given_up", flow.given_up},
-          {"max_length", flow.longest},
-          {"mean_wait_s", mean},
-          {"max_wait_s", seconds(flow.longest_wait)}};
+  return {{"queued", flow.came},           {"dispatched", flow.dispatched},
+          {"found_full", flow.found_full}, {"expired", flow.expired},
+          {"given_up", flow.given_up},     {"max_length", flow.longest},
+          {"mean_wait_s", mean},           {"max_wait_s", seconds(flow.longest_wait)}};
 }
 
 Json pool_json(const PoolSummary& pool, Json gates) {

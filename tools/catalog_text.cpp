@@ -87,12 +87,11 @@ std::string price_lines(const Accelerator& accelerator, const Catalog& catalog) 
 std::string kind_text(const EngineKind& kind, const EngineArgs& args) {
   std::vector<std::string_view> tasks, telemetry;
   for (const Task task : kind.tasks) tasks.emplace_back(name(task));
-  if (kind.has_telemetry == nullptr || kind.has_telemetry(args)) {
-    for (const std::string_view signal : {kind.signals.waiting, kind.signals.running, kind.signals.kv_use}) {
-      if (!signal.empty()) telemetry.push_back(signal);
-    }
-    for (const NativeFigure& figure : kind.native) telemetry.push_back(figure.name);
+  const Telemetry& shown = kind.telemetry_of(args);
+  for (const std::string_view signal : {shown.signals.waiting, shown.signals.running, shown.signals.kv_use}) {
+    if (!signal.empty()) telemetry.push_back(signal);
   }
+  for (const NativeFigure& figure : shown.native) telemetry.push_back(figure.name);
   std::string text = wrapped("tasks      ", fmt::format("{}", fmt::join(tasks, ", ")));
   if (!telemetry.empty()) text += wrapped("telemetry  ", fmt::format("{}", fmt::join(telemetry, ", ")));
   return text + wrapped("left out   ", fmt::format("{}", fmt::join(kind.left_out, "; ")));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engines with compiled shapes. vLLM on TPU: tpu-inference, runner/{utils,tpu_runner}.py and vLLM's own names. Neuron:
-// NeuronConfig of NxD Inference behind the vLLM plugin. JetStream: core/server_lib.py, engine/token_utils.py. The times
-// of a compile are poolcast's own arguments. What a version may state is in the catalog.
+// NeuronConfig of NxD Inference behind the vLLM plugin. JetStream: core/server_lib.py, engine/token_utils.py;
+// telemetry: core/metrics/prometheus.py. The times of a compile are poolcast's own arguments. What a version may state
+// is in the catalog.
 #include <algorithm>
 
 #include "scenarios/engines/engine_kind.h"
@@ -162,6 +163,12 @@ void check(const EngineSettings& settings, const EngineSite& site) {
   }
 }
 
+/// It counts slots, not blocks.
+const Telemetry& jetstream_telemetry() {
+  static const Telemetry telemetry{{}, {"jetstream_prefill_backlog_size", {}, "jetstream_slots_used_percentage"}};
+  return telemetry;
+}
+
 }  // namespace
 
 EngineKind bucketed_kind() {
@@ -190,12 +197,14 @@ EngineKind bucketed_kind() {
   kind.kv = kv_rule();
   kind.complete = complete;
   kind.check = check;
-  kind.has_telemetry = [](const EngineArgs& args) { return of(args).flavour != Flavour::kJetstream; };
-  kind.native = {{"vllm:num_preemptions", &ReplicaUse::preemptions},
-                 {"vllm:request_success", &ReplicaUse::completed},
-                 {"vllm:prefix_cache_queries", &ReplicaUse::prefix_query_tokens},
-                 {"vllm:prefix_cache_hits", &ReplicaUse::prefix_hit_tokens}};
-  kind.signals = {"vllm:num_requests_waiting", "vllm:num_requests_running", "vllm:kv_cache_usage_perc"};
+  kind.own_telemetry = [](const EngineArgs& args) {
+    return of(args).flavour == Flavour::kJetstream ? &jetstream_telemetry() : nullptr;
+  };
+  kind.telemetry.native = {{"vllm:num_preemptions", &ReplicaUse::preemptions},
+                           {"vllm:request_success", &ReplicaUse::completed},
+                           {"vllm:prefix_cache_queries", &ReplicaUse::prefix_query_tokens},
+                           {"vllm:prefix_cache_hits", &ReplicaUse::prefix_hit_tokens}};
+  kind.telemetry.signals = {"vllm:num_requests_waiting", "vllm:num_requests_running", "vllm:kv_cache_usage_perc"};
   kind.left_out = {
       "what is compiled ahead costs nothing after the start",
       "vLLM on TPU: no device loop over several steps, one data-parallel rank",

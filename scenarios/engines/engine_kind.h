@@ -58,6 +58,12 @@ struct SignalNames {
   std::string_view waiting, running, kv_use;
 };
 
+/// What an engine counts and shows of itself.
+struct Telemetry {
+  std::vector<NativeFigure> native;
+  SignalNames signals;
+};
+
 /// An argument of the engine that would change results and is not modelled: it may be set to what switches it off.
 struct HeavyArgument {
   std::string_view name;
@@ -87,9 +93,9 @@ struct EngineKind {
   void (*check)(const EngineSettings&, const EngineSite&) = nullptr;
   void (*finish)(EngineSettings&, const EngineSite&) = nullptr;  ///< after the size of the KV cache is known
 
-  bool (*has_telemetry)(const EngineArgs&) = nullptr;  ///< whether these names hold; null: always
-  std::vector<NativeFigure> native;
-  SignalNames signals;
+  Telemetry telemetry;
+  /// That of a flavour with names of its own, null for the others; null: there is none such.
+  const Telemetry* (*own_telemetry)(const EngineArgs&) = nullptr;
   std::vector<std::string_view> left_out;  ///< what the model of this engine leaves out: its fidelity
 
   // Layouts with pp or dp above 1; null: not modelled for this kind.
@@ -102,6 +108,10 @@ struct EngineKind {
   /// Dashes become underscores, aliases their name. An alias may hold for one group only: "group.argument".
   std::string canonical(std::string argument, std::string_view group = {}) const;
   bool carries(Task task) const;
+  const Telemetry& telemetry_of(const EngineArgs& args) const {
+    const Telemetry* const own = own_telemetry == nullptr ? nullptr : own_telemetry(args);
+    return own == nullptr ? telemetry : *own;
+  }
 };
 
 /// Null for an unknown name.

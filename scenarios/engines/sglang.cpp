@@ -132,10 +132,10 @@ EngineKind sglang_kind() {
   kind.kv = kv_rule();
   kind.check = check;
   kind.finish = finish;
-  kind.native = {{"sglang:num_requests_total", &ReplicaUse::completed},
-                 {"sglang:cached_tokens_total", &ReplicaUse::prefix_hit_tokens},
-                 {"sglang:cache_hit_rate", &ReplicaUse::prefix_hit_rate}};
-  kind.signals = {"sglang:num_queue_reqs", "sglang:num_running_reqs", "sglang:token_usage"};
+  kind.telemetry.native = {{"sglang:num_requests_total", &ReplicaUse::completed},
+                           {"sglang:cached_tokens_total", &ReplicaUse::prefix_hit_tokens},
+                           {"sglang:cache_hit_rate", &ReplicaUse::prefix_hit_rate}};
+  kind.telemetry.signals = {"sglang:num_queue_reqs", "sglang:num_running_reqs", "sglang:token_usage"};
   kind.left_out = {"overlap loop: a request that comes during a step may still join the next one",
                    "no speculative decoding",
                    "no hierarchical cache",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorRT-LLM, PyTorch flow. Names: tensorrt_llm/llmapi/llm_args.py, also inside its mappings kv_cache_config and
-// scheduler_config; telemetry: tensorrt_llm/metrics/collector.py (trtllm_…).
+// scheduler_config; telemetry: tensorrt_llm/metrics/collector.py (trtllm_…) and the
+// statistics of an iteration (num…Requests), which trtllm-serve answers with at /metrics.
 #include "scenarios/engines/engine_kind.h"
 
 namespace poolcast {
@@ -90,9 +91,9 @@ EngineKind tensorrt_llm_kind() {
     of(args).max_num_tokens *= stages;
     of(args).max_batch_size *= stages;
   };
-  kind.native = {{"trtllm_request_success_total", &ReplicaUse::completed},
-                 {"trtllm_kv_cache_hit_rate", &ReplicaUse::prefix_hit_rate}};
-  kind.signals = {{}, {}, "trtllm_kv_cache_utilization"};
+  kind.telemetry.native = {{"trtllm_request_success_total", &ReplicaUse::completed},
+                           {"trtllm_kv_cache_hit_rate", &ReplicaUse::prefix_hit_rate}};
+  kind.telemetry.signals = {"numQueuedRequests", "numActiveRequests", "trtllm_kv_cache_utilization"};
   kind.left_out = {"the second KV cache manager is not modelled",
                    "no host cache",
                    "no speculative decoding",

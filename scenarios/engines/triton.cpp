@@ -169,9 +169,9 @@ EngineKind triton_kind() {
   kind.step_tokens = [](const EngineArgs& args) { return of(args).max_batch_size * of(args).max_tokens; };
   kind.complete = complete;
   kind.check = check;
-  kind.native = {{"nv_inference_request_success", &ReplicaUse::completed},
-                 {"nv_inference_exec_count", &ReplicaUse::steps}};
-  kind.signals = {"nv_inference_pending_request_count", {}, {}};
+  kind.telemetry.native = {{"nv_inference_request_success", &ReplicaUse::completed},
+                           {"nv_inference_exec_count", &ReplicaUse::steps}};
+  kind.telemetry.signals = {"nv_inference_pending_request_count", {}, {}};
   kind.left_out = {"no sequence batcher, ensembles or response cache",
                    "inputs of a batch are padded to the longest, whatever their shapes",
                    "instances do not slow each other down"};

@@ -210,14 +210,14 @@ EngineKind vllm_kind() {
     return guide_of(settings, "dp_balancer", 0) == 0 ? "vllm-dplb" : "vllm-dplb-queue";
   };
   kind.capture_sizes = capture_sizes;
-  kind.native = {{"vllm:num_preemptions", &ReplicaUse::preemptions},
-                 {"vllm:request_success", &ReplicaUse::completed},
-                 {"vllm:prefix_cache_queries", &ReplicaUse::prefix_query_tokens},
-                 {"vllm:prefix_cache_hits", &ReplicaUse::prefix_hit_tokens},
-                 {"vllm:external_prefix_cache_hits", &ReplicaUse::host_hit_tokens},
-                 {"vllm:spec_decode_num_draft_tokens", &ReplicaUse::drafted_tokens},
-                 {"vllm:spec_decode_num_accepted_tokens", &ReplicaUse::accepted_draft_tokens}};
-  kind.signals = {"vllm:num_requests_waiting", "vllm:num_requests_running", "vllm:kv_cache_usage_perc"};
+  kind.telemetry.native = {{"vllm:num_preemptions", &ReplicaUse::preemptions},
+                           {"vllm:request_success", &ReplicaUse::completed},
+                           {"vllm:prefix_cache_queries", &ReplicaUse::prefix_query_tokens},
+                           {"vllm:prefix_cache_hits", &ReplicaUse::prefix_hit_tokens},
+                           {"vllm:external_prefix_cache_hits", &ReplicaUse::host_hit_tokens},
+                           {"vllm:spec_decode_num_draft_tokens", &ReplicaUse::drafted_tokens},
+                           {"vllm:spec_decode_num_accepted_tokens", &ReplicaUse::accepted_draft_tokens}};
+  kind.telemetry.signals = {"vllm:num_requests_waiting", "vllm:num_requests_running", "vllm:kv_cache_usage_perc"};
   kind.left_out = {"a running request that is given up takes no part in the step that is planned ahead",
                    "speculation: every request has all its drafts in every step, accepted by stated rates",
                    "KV on the host: stores take no time, the host forgets by last use, a load starts only where the "

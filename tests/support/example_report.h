@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "scenarios/engines/engine_kind.h"
 #include "scenarios/summary.h"
 #include "sim/report.h"
 
@@ -65,12 +66,13 @@ inline ExampleRun example_run() {
   f.classes[1].name = "batch";
   f.classes[1].model = ModelId(0u);
   f.classes[1].objectives = {{Metric::kE2e, 99.5, 600'000 * ms}};
+  const Telemetry* const vllm = &engine_kind("vllm")->telemetry;
   f.pools = {
       {"nvidia", "llama", "h100-sxm", "vllm 0.19", 2, 4, DollarsPerHour(2.5), "roofline of the h100-sxm datasheet",
-       "tokens", "vllm"},
+       "tokens", vllm},
       {"amd", "llama", "mi300x", "vllm 0.19", 1, 8, DollarsPerHour(2.0), "roofline of the mi300x datasheet", "tokens",
-       "vllm"},
-      {"tpu", "llama", "tpu-v6e", "vllm 0.19", 1, 8, DollarsPerHour(1.0), "step fit of 12 logs", "tokens", "vllm"}};
+       vllm},
+      {"tpu", "llama", "tpu-v6e", "vllm 0.19", 1, 8, DollarsPerHour(1.0), "step fit of 12 logs", "tokens", vllm}};
   f.notes = {"A note of the scenario."};
   f.fidelity = {"prefix caching: not modelled"};
 
