@@ -71,8 +71,8 @@ Value to_value(const YamlNode& node) {
 const PluginInfo& read_type(const YamlNode& node) {
   const std::string& type = node.text();
   if (const PluginInfo* info = routing::find_plugin(type)) return *info;
-  for (const routing::MissingPlugin& missing : routing::plugins_not_modelled()) {
-    if (type.starts_with(missing.type)) node.fail(fmt::format("llm-d's {} is not modelled: {}", type, missing.why));
+  if (const routing::MissingPlugin* missing = routing::find_missing_plugin(type)) {
+    node.fail(fmt::format("llm-d's {} is not modelled: {}", type, missing->why));
   }
   std::vector<std::string_view> types;
   for (const PluginInfo& info : routing::plugin_table()) types.push_back(info.type);

@@ -95,10 +95,8 @@ std::string entry(const std::string& given) {
   if (const auto* missing = routing::find_missing_policy(name)) {
     return wrapped("", fmt::format("{}: from {}; not modelled: {}", name, missing->origin, missing->why));
   }
-  for (const routing::MissingPlugin& missing : routing::plugins_not_modelled()) {
-    if (name.starts_with(missing.type)) {
-      return wrapped("", fmt::format("{}: from llm-d; not modelled: {}", name, missing.why));
-    }
+  if (const auto* missing = routing::find_missing_plugin(name)) {
+    return wrapped("", fmt::format("{}: from llm-d; not modelled: {}", name, missing->why));
   }
   throw ConfigError(fmt::format("policy list: nothing is named {}{}", quote(name), suggestion(name, names)));
 }

@@ -57,6 +57,13 @@ const std::vector<MissingPlugin>& plugins_not_modelled() {
   return kTypes;
 }
 
+const MissingPlugin* find_missing_plugin(std::string_view type) {
+  for (const MissingPlugin& missing : plugins_not_modelled()) {
+    if (type.starts_with(missing.type)) return &missing;
+  }
+  return nullptr;
+}
+
 std::unique_ptr<Plugin> make_plugin(const PluginInfo& info, const Value& parameters, const BuildContext& context) {
   return info.make(Settings(info.parameters, parameters), context);
 }

@@ -42,6 +42,7 @@ struct MissingPlugin {
   std::string_view type, why;
 };
 const std::vector<MissingPlugin>& plugins_not_modelled();
+const MissingPlugin* find_missing_plugin(std::string_view type);  ///< null when it is none of them
 
 /// Throws ParameterFault. `info.make` is not null.
 std::unique_ptr<Plugin> make_plugin(const PluginInfo& info, const Value& parameters, const BuildContext& context);

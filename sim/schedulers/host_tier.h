@@ -16,7 +16,6 @@ class HostTier {
 
   bool on() const { return capacity_ > 0; }
   bool holds(std::uint64_t hash) const { return index_.find(hash) != kNone; }
-  void prefetch(std::uint64_t hash) const { index_.prefetch(hash); }
   /// Keeps a block, as the one used last.
   void keep(std::uint64_t hash);
   std::int64_t size() const { return static_cast<std::int64_t>(index_.size()); }
