@@ -245,8 +245,8 @@ CalibrateReport calibrate(const CalibrateOptions& options, RunnerClient& runner,
   const DeviceLock lock(runner.describe(false).device);
   const Description& description = runner.describe();
   PlanLimits limits = options.limits;
-  limits.gates = std::any_of(description.kernels.begin(), description.kernels.end(),
-                             [](const OfferedKernel& k) { return k.operation == "silu_gate"; });
+  limits.offered.emplace();
+  for (const OfferedKernel& kernel : description.kernels) limits.offered->insert(kernel.operation);
   const Plan plan = make_plan(options.identity, limits);
   CurveIdentity wanted = options.identity;
   wanted.device = description.device;

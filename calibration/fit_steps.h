@@ -10,9 +10,8 @@
 namespace poolcast::calibration {
 
 /// Adds to the tables what steps cost beyond the sum of their parts: time per step and per request (the host), per
-/// token (residual additions, which have no kernel of their own, and what a runner does not offer), and the shares by which
-/// attention of chunks and of decodes costs more in a step that has both (not where a table of mixed attention was
-/// measured). None is negative.
+/// token (what a runner does not offer), and the shares by which attention of chunks and of decodes costs more in a step
+/// that has both (not where a table of mixed attention was measured). None is negative.
 void fit_host_and_mixed(const std::vector<StepRecord>& steps, KernelTables& tables);
 
 /// A curve from steps alone, by relative least squares with coefficients >= 0:

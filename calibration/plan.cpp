@@ -89,9 +89,7 @@ std::vector<Recipe> gate_recipes(const CurveIdentity& id, const std::string& typ
   return list;
 }
 
-bool has_gates(const CurveIdentity& id, const PlanLimits& limits) { return limits.gates && id.shape.mlp_matrices == 3; }
-
-std::vector<Recipe> linear_recipes(const CurveIdentity& id, const Formats& format, std::int64_t rotated_heads) {
+std::vector<Recipe> product_recipes(const CurveIdentity& id, const Formats& format) {
   const TransformerShape& s = id.shape;
   const std::int64_t tp = id.layout.tp;
   const std::string &type = format.weights, &plain = format.plain;
@@ -109,12 +107,49 @@ std::vector<Recipe> linear_recipes(const CurveIdentity& id, const Formats& forma
            Term::kExperts, d(s.moe_layers())});
     }
   }
-  list.push_back({fmt::format("rms_norm {} columns={}", plain, s.hidden), Term::kLinear, d(2 * s.layers + 1)});
-  list.push_back(
-      {fmt::format("rotary {} heads={} head_dim={}", plain, rotated_heads, s.head_dim), Term::kLinear, d(s.layers)});
   if (tp > 1) list.push_back({fmt::format("all_reduce {} ranks={}", plain, tp), Term::kAllReduce, d(2 * s.layers)});
   list.push_back({fmt::format("gemm {} n={} k={}", plain, (s.vocab + tp - 1) / tp, s.hidden), Term::kHead, 1});
+  return list;
+}
+
+/// What works on rows between the products.
+std::vector<Recipe> row_recipes(const CurveIdentity& id, const std::string& type) {
+  const TransformerShape& s = id.shape;
+  const std::int64_t heads = s.heads / id.layout.tp, kv_heads = kv_heads_per_device(s, id.layout.tp);
+  std::vector<Recipe> list;
+  const auto add = [&](const std::string& text, std::int64_t times) {
+    list.push_back({text, Term::kLinear, d(times)});
+  };
+  add(fmt::format("rms_norm {} columns={}", type, s.hidden), 2 * s.layers + 1);
+  add(fmt::format("rotary {} heads={} head_dim={}", type, heads + kv_heads, s.head_dim), s.layers);
+  add(fmt::format("kv_store {} kv_heads={} head_dim={}", type, kv_heads, s.head_dim), s.layers);
+  add(fmt::format("residual_add {} columns={}", type, s.hidden), 2 * s.layers);
+  if (s.mlp_matrices == 3) {
+    for (Recipe& recipe : gate_recipes(id, type)) list.push_back(std::move(recipe));
+  }
   list.push_back({fmt::format("softmax fp32 columns={}", s.vocab), Term::kHead, 1});
+  return list;
+}
+
+std::string operation_of(const std::string& part) { return part.substr(0, part.find(' ')); }
+
+bool is_offered(const std::string& operation, const PlanLimits& limits) {
+  return !limits.offered || limits.offered->count(operation) > 0;
+}
+
+/// In words, what of a step is no part of the plan.
+std::vector<std::string> left_out(const CurveIdentity& id, const PlanLimits& limits) {
+  constexpr std::pair<const char*, const char*> kWords[] = {{"rms_norm", "norms"},
+                                                            {"rotary", "rotary embeddings"},
+                                                            {"kv_store", "stores of new K and V"},
+                                                            {"residual_add", "residual additions"},
+                                                            {"silu_gate", "activation functions"},
+                                                            {"softmax", "sampling"}};
+  std::vector<std::string> list;
+  for (const auto& [operation, words] : kWords) {
+    const bool other_activation = std::string_view(operation) == "silu_gate" && id.shape.mlp_matrices != 3;
+    if (other_activation || !is_offered(operation, limits)) list.emplace_back(words);
+  }
   return list;
 }
 
@@ -125,9 +160,9 @@ std::vector<Recipe> recipes(const CurveIdentity& id, const PlanLimits& limits) {
     throw ModelError(fmt::format("no kernel of a {} KV cache can be measured", name(id.kv)));
   const std::int64_t heads = s.heads / id.layout.tp, kv_heads = kv_heads_per_device(s, id.layout.tp);
   const Formats format = formats(id, limits);
-  std::vector<Recipe> list = linear_recipes(id, format, heads + kv_heads);
-  if (has_gates(id, limits)) {
-    for (Recipe& recipe : gate_recipes(id, format.plain)) list.push_back(std::move(recipe));
+  std::vector<Recipe> list = product_recipes(id, format);
+  for (Recipe& recipe : row_recipes(id, format.plain)) {
+    if (is_offered(operation_of(recipe.text), limits)) list.push_back(std::move(recipe));
   }
   const std::string of = fmt::format("{} heads={} kv_heads={} head_dim={}", format.plain, heads, kv_heads, s.head_dim);
   list.push_back({"prefill_attention " + of, Term::kPrefill, d(s.layers)});
@@ -147,12 +182,12 @@ std::vector<Recipe> recipes(const CurveIdentity& id, const PlanLimits& limits) {
 
 /// The dimension of the operation that an axis stands for.
 std::string dimensions(const std::string& part, const CurveIdentity& id, const Shape& x) {
-  const std::string operation = part.substr(0, part.find(' '));
+  const std::string operation = operation_of(part);
   if (operation == "gemm") return fmt::format("m={}", x[0]);
   if (operation == "prefill_attention") return fmt::format("query={} context={}", x[0], x[1]);
   if (operation == "decode_attention") return fmt::format("requests={} context={}", x[0], x[1]);
   if (operation == "all_reduce") return fmt::format("elements={}", x[0] * id.shape.hidden);
-  if (operation == "rms_norm" || operation == "silu_gate" || operation == "softmax")
+  if (operation == "rms_norm" || operation == "silu_gate" || operation == "residual_add" || operation == "softmax")
     return fmt::format("rows={}", x[0]);
   return fmt::format("tokens={}", x[0]);
 }
@@ -241,8 +276,7 @@ std::optional<Point> make_point(const CurveIdentity& id, const Plan& plan, std::
 Plan make_plan(const CurveIdentity& identity, const PlanLimits& limits) {
   check_layout(identity.shape, identity.layout);
   Plan plan;
-  if (!has_gates(identity, limits)) plan.left_out.push_back("activation functions");
-  plan.left_out.push_back("residual additions");
+  plan.left_out = left_out(identity, limits);
   for (const Recipe& recipe : recipes(identity, limits)) plan.parts.push_back({recipe.text, recipe.term, recipe.times});
   for (std::size_t part = 0; part < plan.parts.size(); ++part) {
     const Axes axes = axes_of(plan.parts[part].term, limits);

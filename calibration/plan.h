@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,10 @@ struct PlanLimits {
   std::int64_t requests = 64;  ///< that decode or sample in a step
   Tokens context = 4096;       ///< of one request
   std::string dtype;           ///< in which all kernels run; empty: as the weights of the identity say
-  bool gates = true;           ///< the runner has silu_gate, which few libraries offer
   double bytes = 4e9;          ///< of inputs and outputs of one shape; larger ones are left out
+  /// Operations that the runner offers; nothing: all. Products, attention and all-reduces are parts of a step whether
+  /// it does or not; norms, gates, rotations and the like only where it does.
+  std::optional<std::set<std::string>> offered = std::nullopt;
 };
 
 /// The parts of a step of the identity's model on one device of its layout, and the shapes to measure, coarse ones
@@ -31,7 +34,7 @@ struct PlanLimits {
 struct Plan {
   std::vector<Part> parts;
   std::vector<Point> points;
-  std::vector<std::string> left_out;  ///< what of a step has no kernel
+  std::vector<std::string> left_out;  ///< what of a step is no part of it
 };
 Plan make_plan(const CurveIdentity& identity, const PlanLimits& limits);
 

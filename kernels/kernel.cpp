@@ -15,7 +15,7 @@ std::string_view name(DeviceKind kind) {
 /// times that at worst; rounding an output to bf16 errs by up to 2^-9 of it, and the largest outputs are 5 times the
 /// root mean square. Attention also rounds its probabilities to bf16.
 double allowed_error(const KernelProblem& problem) {
-  const bool copies = problem.operation == Operation::kKvCopy;
+  const bool copies = problem.operation == Operation::kKvStore || problem.operation == Operation::kKvCopy;
   if (problem.dtype == DType::kInt8 || copies) return 0;
   if (problem.dtype == DType::kBf16) return problem.operation == Operation::kCrossEntropy ? 1e-4 : 3e-2;
   return 2e-4;

@@ -10,12 +10,14 @@ namespace poolcast::kernels {
 namespace {
 
 constexpr std::array kOperations = {
-    Operation::kGemm,    Operation::kGroupedGemm,  Operation::kPrefillAttention, Operation::kDecodeAttention,
-    Operation::kSoftmax, Operation::kCrossEntropy, Operation::kRmsNorm,          Operation::kSiluGate,
-    Operation::kRotary,  Operation::kKvCopy,       Operation::kAllReduce};
+    Operation::kGemm,        Operation::kGroupedGemm,  Operation::kPrefillAttention, Operation::kDecodeAttention,
+    Operation::kSoftmax,     Operation::kCrossEntropy, Operation::kRmsNorm,          Operation::kSiluGate,
+    Operation::kResidualAdd, Operation::kRotary,       Operation::kKvStore,          Operation::kKvCopy,
+    Operation::kAllReduce};
 constexpr std::array<std::string_view, kOperations.size()> kOperationNames = {
-    "gemm",      "grouped_gemm", "prefill_attention", "decode_attention", "softmax", "cross_entropy", "rms_norm",
-    "silu_gate", "rotary",       "kv_copy",           "all_reduce"};
+    "gemm",          "grouped_gemm", "prefill_attention", "decode_attention", "softmax",
+    "cross_entropy", "rms_norm",     "silu_gate",         "residual_add",     "rotary",
+    "kv_store",      "kv_copy",      "all_reduce"};
 constexpr std::array kDTypes = {DType::kBf16, DType::kFp32, DType::kInt8};
 constexpr std::array<std::string_view, kDTypes.size()> kDTypeNames = {"bf16", "fp32", "int8"};
 
@@ -38,6 +40,10 @@ constexpr DimRule kDecode[] = {{"requests", "requests of the step"},
                                {"block", "tokens of a block of the cache", 1, 16}};
 constexpr DimRule kRows[] = {{"rows", "rows"}, {"columns", "elements of a row"}};
 constexpr DimRule kRotary[] = {{"tokens", "tokens"}, {"heads", "heads"}, {"head_dim", "elements of a head", 2}};
+constexpr DimRule kStore[] = {{"tokens", "new tokens"},
+                              {"kv_heads", "heads of K and V"},
+                              {"head_dim", "elements of a head"},
+                              {"block", "tokens of a block of the cache", 1, 16}};
 constexpr DimRule kCopy[] = {{"blocks", "blocks to copy"},
                              {"block", "tokens of a block", 1, 16},
                              {"kv_heads", "heads of K and V"},
@@ -151,9 +157,12 @@ std::span<const DimRule> dim_rules(Operation operation) {
     case Operation::kCrossEntropy:
     case Operation::kRmsNorm:
     case Operation::kSiluGate:
+    case Operation::kResidualAdd:
       return kRows;
     case Operation::kRotary:
       return kRotary;
+    case Operation::kKvStore:
+      return kStore;
     case Operation::kKvCopy:
       return kCopy;
     case Operation::kAllReduce:

@@ -23,9 +23,11 @@ enum class Operation {
   kCrossEntropy,      // of each row of logits: log(sum(exp(x))) - x[label]
   kRmsNorm,           // x / sqrt(mean(x^2) + 1e-6) * weight
   kSiluGate,          // of each row of `columns` gates, then as many ups: gate / (1 + exp(-gate)) * up
+  kResidualAdd,       // x + y, element by element
   kRotary,            // rotates the pair (i, i + head_dim/2) of each head by position * 10000^(-2i/head_dim)
-  kKvCopy,            // copies blocks of the KV cache, K and V, to other blocks
-  kAllReduce          // every rank gets the sum of all ranks' vectors
+  kKvStore,   // K and V of `tokens` new tokens to their slots of the paged cache; they fill blocks in random order
+  kKvCopy,    // copies blocks of the KV cache, K and V, to other blocks
+  kAllReduce  // every rank gets the sum of all ranks' vectors
 };
 
 /// Inputs and outputs are in this format; sums are in fp32 (bf16, fp32) or int32 (int8). Products in int8 give int32
@@ -80,13 +82,14 @@ std::string to_text(const KernelProblem& problem);
 /// Operations that the mathematics needs, whatever the kernel:
 ///   gemm 2mnk; grouped_gemm 2 tokens top_k n k; decode_attention 4 requests context heads head_dim;
 ///   prefill_attention 4 heads head_dim (query context + query (query + 1) / 2);
-///   softmax 5, cross_entropy 4, rms_norm 4, rotary 3, silu_gate 5 an element; kv_copy 0; all_reduce (ranks - 1)
-///   elements.
+///   softmax 5, cross_entropy 4, rms_norm 4, rotary 3, silu_gate 5, residual_add 1 an element; kv_store, kv_copy 0;
+///   all_reduce (ranks - 1) elements.
 Flops flops(const KernelProblem& problem);
 
 /// Least traffic with memory: each input read once, each output written once. Of grouped_gemm, the weights of the
-/// experts that got a row; of attention, Q, K, V and the output; of kv_copy, K and V of `blocks` read and written;
-/// of all_reduce, each rank's vector read and written.
+/// experts that got a row; of attention, Q, K, V and the output; of kv_store, K and V of `tokens` read and written (as
+/// of 4 tokens kv_heads head_dim elements); of kv_copy, those of `blocks`; of all_reduce, each rank's vector read and
+/// written.
 Bytes bytes(const KernelProblem& problem);
 
 /// Rows that each expert of a grouped_gemm gets: shares by a Zipf law, expert e by (e + 1)^(-skew/100), at most

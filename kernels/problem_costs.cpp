@@ -49,9 +49,12 @@ double least_bytes(const KernelProblem& p) {
     case Operation::kRmsNorm:
       return element * (2 * size(p, {"rows", "columns"}) + size(p, {"columns"}));
     case Operation::kSiluGate:
+    case Operation::kResidualAdd:
       return 3 * element * size(p, {"rows", "columns"});
     case Operation::kRotary:
       return 2 * element * size(p, {"tokens", "heads", "head_dim"});
+    case Operation::kKvStore:
+      return 4 * element * size(p, {"tokens", "kv_heads", "head_dim"});
     case Operation::kKvCopy:
       return 4 * element * size(p, {"blocks", "block", "kv_heads", "head_dim"});
     case Operation::kAllReduce:
@@ -76,8 +79,11 @@ double operations(const KernelProblem& p) {
     case Operation::kCrossEntropy:
     case Operation::kRmsNorm:
       return 4 * size(p, {"rows", "columns"});
+    case Operation::kResidualAdd:
+      return size(p, {"rows", "columns"});
     case Operation::kRotary:
       return 3 * size(p, {"tokens", "heads", "head_dim"});
+    case Operation::kKvStore:
     case Operation::kKvCopy:
       return 0;
     case Operation::kAllReduce:

@@ -2,6 +2,7 @@
 #include "kernels/random.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace poolcast::kernels {
 namespace {
@@ -41,6 +42,14 @@ void Random::fill(std::int8_t* out, std::int64_t count) {
   fill_by_fours(*this, out, count, [](std::uint16_t bits) {
     return static_cast<std::int8_t>(static_cast<int>(bits) * 255 / 65536 - 127);
   });
+}
+
+std::vector<std::int32_t> shuffled(std::int64_t count, Random& random) {
+  std::vector<std::int32_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::int64_t i = count - 1; i > 0; --i)
+    std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(random.below(i + 1))]);
+  return order;
 }
 
 }  // namespace poolcast::kernels

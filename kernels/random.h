@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/bf16.h"
 
@@ -25,5 +26,8 @@ class Random {
  private:
   std::uint64_t state_;
 };
+
+/// 0 to count - 1 in random order.
+std::vector<std::int32_t> shuffled(std::int64_t count, Random& random);
 
 }  // namespace poolcast::kernels

@@ -8,6 +8,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/grouped_gemm/grouped_gemm.h"
 #include "kernels/hip/kernels.h"
+#include "kernels/moves/kv_store.h"
 #include "kernels/moves/moves.h"
 #include "kernels/onednn/onednn.h"
 #include "kernels/opencl/opencl.h"
@@ -19,7 +20,7 @@ namespace {
 std::vector<Kernel> gathered() {
   std::vector<Kernel> all;
   const auto add = [&](std::span<const Kernel> some) { all.insert(all.end(), some.begin(), some.end()); };
-  for (const auto table : {gemm_kernels, grouped_gemm_kernels, attention_kernels, row_kernels, move_kernels,
+  for (const auto table : {gemm_kernels, grouped_gemm_kernels, attention_kernels, row_kernels, kv_store_kernels, move_kernels,
                            onednn_kernels, opencl_kernels, cuda::cuda_kernels, hip::hip_kernels})
     add(table());
   std::stable_sort(all.begin(), all.end(), [](const Kernel& a, const Kernel& b) { return a.operation < b.operation; });

@@ -50,7 +50,7 @@ std::string report_text(const calibration::CalibrateReport& r, const std::string
       fmt::format("{}: {} shapes measured now, {} kept from before, {} in gaps; {} failed, {} noisy, {} left\n", output,
                   r.measured, r.kept, r.refined, r.failed, r.noisy, r.left);
   if (r.again > 0) text += fmt::format("{} measured once more in later rounds\n", r.again);
-  if (!r.left_out.empty()) text += fmt::format("not measured, having no kernel: {}\n", fmt::join(r.left_out, ", "));
+  if (!r.left_out.empty()) text += fmt::format("not measured, having no kernel there: {}\n", fmt::join(r.left_out, ", "));
   if (!r.complete) text += "the budget ended before the plan did; the same command goes on\n";
   return text;
 }

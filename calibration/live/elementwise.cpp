@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace poolcast::live {
-using kernels::to_bf16;
 using kernels::to_float;
 
 void RotaryTable::reach(std::int64_t positions) {
@@ -16,10 +15,6 @@ void RotaryTable::reach(std::int64_t positions) {
       turns_.push_back(static_cast<float>(std::sin(angle)));
     }
   }
-}
-
-void add(Bf16* to, const Bf16* from, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) to[i] = to_bf16(to_float(to[i]) + to_float(from[i]));
 }
 
 std::int64_t greatest(const Bf16* row, std::int64_t count) {

@@ -8,7 +8,7 @@
 
 namespace poolcast::live {
 
-/// What a transformer does beside its products, attention, norms, gates and rotations. Rows of bf16 without gaps.
+/// What a transformer does beside the kernels of its operators.
 using kernels::Bf16;
 
 /// Cosine and sine of position * 10000^(-2i/head_dim) for i below head_dim/2, side by side: a row of head_dim numbers a
@@ -25,8 +25,6 @@ class RotaryTable {
   std::vector<float> turns_;
 };
 
-/// to += from.
-void add(Bf16* to, const Bf16* from, std::int64_t count);
 /// Index of the greatest, the first of equals.
 std::int64_t greatest(const Bf16* row, std::int64_t count);
 

@@ -20,6 +20,10 @@ void native_silu_gate(const RowTask& task, Team& team) {
   over_rows(task, team, [&](std::int64_t first, std::int64_t end) { avx512_silu_gate(task, first, end); });
 }
 
+void native_residual_add(const RowTask& task, Team& team) {
+  over_rows(task, team, [&](std::int64_t first, std::int64_t end) { avx512_residual_add(task, first, end); });
+}
+
 void native_rotary(const RotaryTask& task, Team& team) {
   constexpr std::int64_t kTokens = 64;
   team.parallel((task.tokens + kTokens - 1) / kTokens, [&](std::int64_t part) {
@@ -29,11 +33,11 @@ void native_rotary(const RotaryTask& task, Team& team) {
 
 constexpr std::array<Operators, 3> kFromTheMostNative = {
     {{"amx", amx_weight, avx512_prefill_attention, amx_decode_attention, native_rms_norm, native_silu_gate,
-      native_rotary},
+      native_residual_add, native_rotary, native_kv_store},
      {"avx512", avx512_weight, avx512_prefill_attention, avx512_decode_attention, native_rms_norm, native_silu_gate,
-      native_rotary},
+      native_residual_add, native_rotary, native_kv_store},
      {"portable", portable_weight, portable_attention, portable_attention, portable_rms_norm, portable_silu_gate,
-      portable_rotary}}};
+      portable_residual_add, portable_rotary, portable_kv_store}}};
 
 /// Asked of the table of kernels, which knows what this machine can run.
 std::string why_not(std::string_view implementation) {

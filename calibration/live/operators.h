@@ -7,6 +7,7 @@
 
 #include "kernels/attention/attention.h"
 #include "kernels/gemm/weight.h"
+#include "kernels/moves/kv_store.h"
 #include "kernels/rows/rows.h"
 #include "kernels/threads.h"
 
@@ -17,8 +18,9 @@ struct Operators {
   std::string_view name;
   kernels::MakeWeight weight;
   kernels::Attend prefill_attention, decode_attention;
-  kernels::RowFunction rms_norm, silu_gate;
+  kernels::RowFunction rms_norm, silu_gate, residual_add;
   kernels::RotaryFunction rotary;
+  kernels::KvStoreFunction kv_store;
 };
 
 /// `implementation` is portable, avx512, amx, or auto for the most native one that runs here. Throws ModelError with

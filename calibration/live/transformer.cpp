@@ -72,7 +72,7 @@ struct LiveTransformer::Pass {
   Layer make_layer() {
     const std::int64_t cache = options.kv_blocks * options.block_size * kv_width();
     Layer layer;
-    layer.qkv = weight(q_width() + 2 * kv_width(), shape.hidden);
+    layer.qkv = weight(qkv_width(), shape.hidden);
     layer.output = weight(shape.hidden, q_width());
     layer.gate_up = weight(2 * shape.intermediate, shape.hidden);
     layer.down = weight(shape.hidden, shape.intermediate);
@@ -84,6 +84,7 @@ struct LiveTransformer::Pass {
   }
   std::int64_t q_width() const { return shape.heads * shape.head_dim; }
   std::int64_t kv_width() const { return shape.kv_heads * shape.head_dim; }
+  std::int64_t qkv_width() const { return q_width() + 2 * kv_width(); }
 
   // ---- one pass
 
@@ -92,22 +93,19 @@ struct LiveTransformer::Pass {
   void norm(const std::vector<Bf16>& from, const Bf16* weights, std::int64_t rows) {
     ops.rms_norm({from.data(), normed.data(), weights, nullptr, rows, shape.hidden, true}, team);
   }
-  void rotate(std::vector<Bf16>& values, std::int64_t heads) {
-    ops.rotary({values.data(), values.data(), turns.data(), tokens, heads, shape.head_dim, true}, team);
+  void rotate(std::int64_t first_column, std::int64_t heads, std::vector<Bf16>& to) {
+    ops.rotary({&qkv[at(first_column)], to.data(), turns.data(), tokens, heads, shape.head_dim, true, qkv_width()},
+               team);
   }
-  void turn_to(std::span<const LiveSequence> batch);
-  void split();
+  /// x += mixed.
+  void add() {
+    ops.residual_add({x.data(), x.data(), nullptr, nullptr, tokens, shape.hidden, true, mixed.data()}, team);
+  }
+  void place(std::span<const LiveSequence> batch);
+  void store(const Layer& layer);
   void attend(const Layer& layer, std::span<const LiveSequence> batch);
-  void store(const Layer& layer, const LiveSequence& sequence, std::int64_t first_row);
   void mlp(const Layer& layer);
   void sample(std::span<const LiveSequence> batch);
-  template <class Body>
-  void each_row(std::int64_t rows, Body body) {
-    constexpr std::int64_t kRows = 16;
-    team.parallel((rows + kRows - 1) / kRows, [&](std::int64_t part) {
-      for (std::int64_t row = part * kRows; row < std::min(rows, (part + 1) * kRows); ++row) body(row);
-    });
-  }
 
   TransformerShape shape;
   LiveOptions options;
@@ -123,6 +121,7 @@ struct LiveTransformer::Pass {
   std::vector<Bf16> x, normed, qkv, q, k, attended, mixed, hidden;  ///< activations, a row a token
   std::vector<Bf16> last, logits;                                   ///< a row a sampled token
   std::vector<float> turns;                                         ///< of each token, for the rotary embedding
+  std::vector<std::int64_t> slots;                                  ///< of each token in the KV cache
   live::RotaryTable rotary;
   std::vector<kernels::AttentionSequence> prefill, decode;
   std::int64_t sampled = 0;  ///< rows of logits
@@ -136,7 +135,7 @@ void LiveTransformer::Pass::make_room(std::int64_t rows) {
   };
   room(x, shape.hidden);
   room(normed, shape.hidden);
-  room(qkv, q_width() + 2 * kv_width());
+  room(qkv, qkv_width());
   room(q, q_width());
   room(k, kv_width());
   room(attended, q_width());
@@ -155,41 +154,26 @@ void LiveTransformer::Pass::embed(std::span<const LiveSequence> batch) {
   }
 }
 
-/// Queries and keys side by side, each by themselves.
-void LiveTransformer::Pass::split() {
-  each_row(tokens, [&](std::int64_t row) {
-    const Bf16* const from = &qkv[at(row * (q_width() + 2 * kv_width()))];
-    std::copy_n(from, q_width(), &q[at(row * q_width())]);
-    std::copy_n(from + q_width(), kv_width(), &k[at(row * kv_width())]);
-  });
-}
-
-/// K and V of a sequence's new tokens go to their places in the cache.
-void LiveTransformer::Pass::store(const Layer& layer, const LiveSequence& sequence, std::int64_t first_row) {
-  const std::int64_t d = shape.head_dim, block = options.block_size;
-  for (std::int64_t i = 0; i < sequence.query; ++i) {
-    const std::int64_t row = first_row + i, position = sequence.context + i;
-    const Bf16* const v = &qkv[at(row * (q_width() + 2 * kv_width()) + q_width() + kv_width())];
-    const std::int64_t first = sequence.blocks[at(position / block)] * shape.kv_heads;
-    for (std::int64_t h = 0; h < shape.kv_heads; ++h) {
-      const std::int64_t place = ((first + h) * block + position % block) * d;
-      std::copy_n(&k[at(row * kv_width() + h * d)], d, layer.k + place);
-      std::copy_n(v + h * d, d, layer.v + place);
-    }
-  }
+/// K and V of the new tokens go to their slots of the cache.
+void LiveTransformer::Pass::store(const Layer& layer) {
+  constexpr std::int64_t kBytes = sizeof(Bf16);
+  ops.kv_store({reinterpret_cast<const char*>(k.data()),
+                reinterpret_cast<const char*>(qkv.data()) + (q_width() + kv_width()) * kBytes, kv_width() * kBytes,
+                qkv_width() * kBytes, reinterpret_cast<char*>(layer.k), reinterpret_cast<char*>(layer.v), slots.data(),
+                tokens, shape.kv_heads, options.block_size, shape.head_dim * kBytes},
+               team);
 }
 
 void LiveTransformer::Pass::attend(const Layer& layer, std::span<const LiveSequence> batch) {
   norm(x, layer.attention_norm, tokens);
   layer.qkv->multiply(normed.data(), tokens, qkv.data(), team);
-  split();
-  rotate(q, shape.heads);
-  rotate(k, shape.kv_heads);
+  rotate(0, shape.heads, q);
+  rotate(q_width(), shape.kv_heads, k);
+  store(layer);
   prefill.clear();
   decode.clear();
   std::int64_t row = 0;
   for (const LiveSequence& sequence : batch) {
-    store(layer, sequence, row);
     (sequence.query > 1 ? prefill : decode)
         .push_back({&q[at(row * q_width())], &attended[at(row * q_width())], sequence.blocks.data(), sequence.query,
                     sequence.context + sequence.query});
@@ -200,8 +184,7 @@ void LiveTransformer::Pass::attend(const Layer& layer, std::span<const LiveSeque
   if (!prefill.empty()) ops.prefill_attention(cache, shape.heads, prefill, team);
   if (!decode.empty()) ops.decode_attention(cache, shape.heads, decode, team);
   layer.output->multiply(attended.data(), tokens, mixed.data(), team);
-  each_row(tokens,
-           [&](std::int64_t r) { live::add(&x[at(r * shape.hidden)], &mixed[at(r * shape.hidden)], shape.hidden); });
+  add();
 }
 
 void LiveTransformer::Pass::mlp(const Layer& layer) {
@@ -209,9 +192,7 @@ void LiveTransformer::Pass::mlp(const Layer& layer) {
   layer.gate_up->multiply(normed.data(), tokens, mixed.data(), team);
   ops.silu_gate({mixed.data(), hidden.data(), nullptr, nullptr, tokens, shape.intermediate, true}, team);
   layer.down->multiply(hidden.data(), tokens, mixed.data(), team);
-  each_row(tokens, [&](std::int64_t row) {
-    live::add(&x[at(row * shape.hidden)], &mixed[at(row * shape.hidden)], shape.hidden);
-  });
+  add();
 }
 
 /// The last token of each sequence that samples goes through the head; the likeliest token is taken.
@@ -231,12 +212,17 @@ void LiveTransformer::Pass::sample(std::span<const LiveSequence> batch) {
   for (std::int64_t i = 0; i < count; ++i) spoken += live::greatest(&logits[at(i * shape.vocab)], shape.vocab);
 }
 
-void LiveTransformer::Pass::turn_to(std::span<const LiveSequence> batch) {
+/// Turns and slots of the batch's tokens, which are the same in every layer.
+void LiveTransformer::Pass::place(std::span<const LiveSequence> batch) {
   turns.clear();
+  slots.clear();
   for (const LiveSequence& sequence : batch) {
     rotary.reach(sequence.context + sequence.query);
     const float* const first = rotary.row(sequence.context);
     turns.insert(turns.end(), first, first + sequence.query * shape.head_dim);
+    for (Tokens position = sequence.context; position < sequence.context + sequence.query; ++position)
+      slots.push_back(sequence.blocks[at(position / options.block_size)] * options.block_size +
+                      position % options.block_size);
   }
 }
 
@@ -244,7 +230,7 @@ void LiveTransformer::Pass::run(std::span<const LiveSequence> batch) {
   std::int64_t rows = 0;
   for (const LiveSequence& sequence : batch) rows += sequence.query;
   make_room(rows);
-  turn_to(batch);
+  place(batch);
   embed(batch);
   for (const Layer& layer : layers) {
     attend(layer, batch);

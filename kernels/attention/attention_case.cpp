@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "kernels/compare.h"
 #include "kernels/element.h"
@@ -60,14 +59,6 @@ double error_in(const AttentionCase& data) {
     comparison.end_row();
   }
   return comparison.error();
-}
-
-std::vector<std::int32_t> shuffled(std::int64_t count, Random& random) {
-  std::vector<std::int32_t> order(static_cast<std::size_t>(count));
-  std::iota(order.begin(), order.end(), 0);
-  for (std::int64_t i = count - 1; i > 0; --i)
-    std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(random.below(i + 1))]);
-  return order;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <numeric>
 
 #include "kernels/compare.h"
 #include "kernels/element.h"
@@ -17,10 +16,7 @@ KvCopyCase::KvCopyCase(const KernelProblem& problem, std::uint64_t seed, Memory&
   head_bytes = problem.dim("block") * problem.dim("head_dim") * bytes_per_element(dtype);
   block_bytes = heads * head_bytes;
   Random random(seed);
-  std::vector<std::int32_t> order(static_cast<std::size_t>(2 * blocks));
-  std::iota(order.begin(), order.end(), 0);
-  for (std::size_t i = order.size() - 1; i > 0; --i)
-    std::swap(order[i], order[static_cast<std::size_t>(random.below(static_cast<std::int64_t>(i) + 1))]);
+  const std::vector<std::int32_t> order = shuffled(2 * blocks, random);
   from.assign(order.begin(), order.begin() + blocks);
   to.assign(order.begin() + blocks, order.end());
   with_element(dtype, [&](auto element) {

@@ -119,6 +119,17 @@ void silu_gate(const RowTask& task, std::int64_t row) {
 }
 
 template <class Format>
+void residual_add(const RowTask& task, std::int64_t row) {
+  const auto* x = row_of<Format>(task, row);
+  const auto* y = static_cast<const typename Format::Element*>(task.addend) + row * task.columns;
+  auto* out = out_of<Format>(task, row);
+  for (std::int64_t i = 0; i < task.columns; i += 16) {
+    const __mmask16 mask = first_of_16(task.columns - i);
+    Format::store(out + i, mask, _mm512_add_ps(Format::load(x + i, mask), Format::load(y + i, mask)));
+  }
+}
+
+template <class Format>
 void rotary(const RotaryTask& task, std::int64_t token) {
   const std::int64_t half = task.head_dim / 2;
   const float* turns = task.turns + token * half * 2;
@@ -131,7 +142,8 @@ void rotary(const RotaryTask& task, std::int64_t token) {
     const __m512 cosine = _mm512_permutex2var_ps(low, evens, high), sine = _mm512_permutex2var_ps(low, odds, high);
     for (std::int64_t head = 0; head < task.heads; ++head) {
       const std::int64_t at = (token * task.heads + head) * task.head_dim + i;
-      const auto* x = static_cast<const typename Format::Element*>(task.in) + at;
+      const auto* x =
+          static_cast<const typename Format::Element*>(task.in) + token * task.in_stride + head * task.head_dim + i;
       auto* out = static_cast<typename Format::Element*>(task.out) + at;
       const __m512 a = Format::load(x, mask), b = Format::load(x + half, mask);
       Format::store(out, mask, _mm512_fnmadd_ps(b, sine, _mm512_mul_ps(a, cosine)));
@@ -160,6 +172,11 @@ void avx512_rms_norm(const RowTask& task, std::int64_t first, std::int64_t end) 
 void avx512_silu_gate(const RowTask& task, std::int64_t first, std::int64_t end) {
   for (std::int64_t row = first; row < end; ++row)
     task.bf16 ? silu_gate<Bf16Bits>(task, row) : silu_gate<Fp32>(task, row);
+}
+
+void avx512_residual_add(const RowTask& task, std::int64_t first, std::int64_t end) {
+  for (std::int64_t row = first; row < end; ++row)
+    task.bf16 ? residual_add<Bf16Bits>(task, row) : residual_add<Fp32>(task, row);
 }
 
 void avx512_rotary(const RotaryTask& task, std::int64_t first, std::int64_t end) {

@@ -83,6 +83,14 @@ void portable_silu_gate(const RowTask& task, Team& team) {
   });
 }
 
+void portable_residual_add(const RowTask& task, Team& team) {
+  each_row(task, team, [&]<class T>(const T* x, std::int64_t row) {
+    const T* y = static_cast<const T*>(task.addend) + row * task.columns;
+    T* out = static_cast<T*>(task.out) + row * task.columns;
+    for (std::int64_t i = 0; i < task.columns; ++i) put(out[i], factor(x[i]) + factor(y[i]));
+  });
+}
+
 void portable_rotary(const RotaryTask& task, Team& team) {
   const std::int64_t half = task.head_dim / 2;
   team.parallel(task.tokens, [&](std::int64_t token) {
@@ -91,7 +99,7 @@ void portable_rotary(const RotaryTask& task, Team& team) {
       const float* turns = task.turns + token * half * 2;
       for (std::int64_t head = 0; head < task.heads; ++head) {
         const std::int64_t at = (token * task.heads + head) * task.head_dim;
-        const T* x = static_cast<const T*>(task.in) + at;
+        const T* x = static_cast<const T*>(task.in) + token * task.in_stride + head * task.head_dim;
         T* out = static_cast<T*>(task.out) + at;
         for (std::int64_t i = 0; i < half; ++i) {
           const float a = factor(x[i]), b = factor(x[i + half]);

@@ -44,6 +44,11 @@ void values_in(const RowCase& data, std::int64_t row, double* out) {
       out[i] = to_double(x[i]) / (1 + std::exp(-to_double(x[i]))) * to_double(x[columns + i]);
     return;
   }
+  if (data.operation == Operation::kResidualAdd) {
+    const T* y = static_cast<const T*>(data.task.addend) + row * columns;
+    for (std::int64_t i = 0; i < columns; ++i) out[i] = to_double(x[i]) + to_double(y[i]);
+    return;
+  }
   if (data.operation == Operation::kRmsNorm) {
     double squares = 0;
     for (std::int64_t i = 0; i < columns; ++i) squares += to_double(x[i]) * to_double(x[i]);
@@ -90,6 +95,11 @@ RowCase::RowCase(const KernelProblem& problem, std::uint64_t seed, Memory& memor
     random.fill(weight, task.columns);
     task.in = in;
     task.weight = weight;
+    if (operation == Operation::kResidualAdd) {
+      T* addend = memory.take<T>(inputs);
+      random.fill(addend, inputs);
+      task.addend = addend;
+    }
     if (operation != Operation::kCrossEntropy) task.out = memory.take<T>(task.rows * task.columns);
   });
   auto* labels = memory.take<std::int32_t>(task.rows);
@@ -121,6 +131,7 @@ RotaryCase::RotaryCase(const KernelProblem& problem, std::uint64_t seed, Memory&
   task.heads = problem.dim("heads");
   task.head_dim = problem.dim("head_dim");
   task.bf16 = dtype == DType::kBf16;
+  task.in_stride = task.heads * task.head_dim;
   Random random(seed);
   const std::int64_t count = task.tokens * task.heads * task.head_dim, half = task.head_dim / 2;
   with_float_element(dtype, [&](auto element) {

@@ -9,7 +9,8 @@
 
 namespace poolcast::kernels {
 
-/// Inputs, output and reference of softmax, cross-entropy, RMSNorm and gates.
+/// Inputs, output and reference of softmax, cross-entropy, RMSNorm, gates and residual additions (out of place, since
+/// every run reads the same inputs).
 struct RowCase {
   RowCase(const KernelProblem& problem, std::uint64_t seed, Memory& memory);
   void poison();

@@ -74,6 +74,10 @@ void silu_gate_by_avx512(const RowTask& task, Team& team) {
   over_rows(task, team, [&](std::int64_t first, std::int64_t end) { avx512_silu_gate(task, first, end); });
 }
 
+void residual_add_by_avx512(const RowTask& task, Team& team) {
+  over_rows(task, team, [&](std::int64_t first, std::int64_t end) { avx512_residual_add(task, first, end); });
+}
+
 void rotary_by_avx512(const RotaryTask& task, Team& team) {
   team.parallel(task.tokens, [&](std::int64_t token) { avx512_rotary(task, token, token + 1); });
 }
@@ -115,6 +119,11 @@ constexpr Kernel kRowKernels[] = {
     row(Operation::kSiluGate, "portable", "plain C++, loops that compilers vectorise",
         prepare<RowCase, run_rows<portable_silu_gate>>),
     row(Operation::kSiluGate, "avx512", "sixteen at a time", prepare<RowCase, run_rows<silu_gate_by_avx512>>,
+        why_not_avx512),
+    row(Operation::kResidualAdd, "reference", "in double", kReference),
+    row(Operation::kResidualAdd, "portable", "plain C++, a loop that compilers vectorise",
+        prepare<RowCase, run_rows<portable_residual_add>>),
+    row(Operation::kResidualAdd, "avx512", "sixteen at a time", prepare<RowCase, run_rows<residual_add_by_avx512>>,
         why_not_avx512),
     row(Operation::kRotary, "reference", "in double", prepare<RotaryCase, reference_rotary>),
     row(Operation::kRotary, "portable", "plain C++, head by head", prepare<RotaryCase, run_rotary<portable_rotary>>),

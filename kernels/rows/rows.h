@@ -21,12 +21,13 @@ void portable_cross_entropy(const RowTask& task, Team& team);
 void portable_rms_norm(const RowTask& task, Team& team);
 void portable_naive_silu_gate(const RowTask& task, Team& team);
 void portable_silu_gate(const RowTask& task, Team& team);
+void portable_residual_add(const RowTask& task, Team& team);
 void portable_rotary(const RotaryTask& task, Team& team);
 
 /// Parts of about 64 KiB of rows, for all implementations.
 void over_rows(const RowTask& task, Team& team, const std::function<void(std::int64_t first, std::int64_t end)>& part);
 
-/// The CPU's implementations of softmax, cross_entropy, rms_norm, silu_gate and rotary.
+/// The CPU's implementations of softmax, cross_entropy, rms_norm, silu_gate, residual_add and rotary.
 std::span<const Kernel> row_kernels();
 
 }  // namespace poolcast::kernels

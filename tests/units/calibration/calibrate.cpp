@@ -36,7 +36,7 @@ std::vector<std::string> fake(const std::string& behaviour) {
 CalibrateOptions small_options(const std::string& output) {
   CalibrateOptions o;
   o.identity.shape = small_shape();
-  o.limits = {64, 8, 512, "", true, 1e9};
+  o.limits = {64, 8, 512, "", 1e9};
   o.stop.least = 2;
   o.stop.most = 4;
   o.budget_s = 60;
@@ -63,7 +63,7 @@ std::string fault(const CalibrateOptions& options, const std::string& behaviour 
 TEST_CASE("a plan holds every matrix of the shard once, and shapes that are held out") {
   CurveIdentity id;
   id.shape = small_shape();
-  const Plan plan = make_plan(id, {64, 8, 512, "", true, 1e9});
+  const Plan plan = make_plan(id, {64, 8, 512, "", 1e9});
   const auto part = [&](const std::string& name) {
     const auto found =
         std::find_if(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.name == name; });
@@ -77,18 +77,38 @@ TEST_CASE("a plan holds every matrix of the shard once, and shapes that are held
   CHECK(part("gemm bf16 n=1000 k=64").term == Term::kHead);
   CHECK(part("rms_norm bf16 columns=64").times == 5);
   CHECK(part("silu_gate bf16 columns=128").times == 2);
-  CHECK(plan.left_out == std::vector<std::string>{"residual additions"});
+  CHECK(part("residual_add bf16 columns=64").times == 4);
+  CHECK(part("kv_store bf16 kv_heads=2 head_dim=16").times == 2);
+  CHECK(plan.left_out.empty());
   const auto held = std::count_if(plan.points.begin(), plan.points.end(), [](const Point& p) { return p.held_out; });
   CHECK(held > 10);
   std::set<std::string> problems;
   for (const Point& p : plan.points) CHECK(problems.insert(p.problem).second);
 }
 
+TEST_CASE("what a runner does not offer between the products is no part of a step, and the plan says so") {
+  CurveIdentity id;
+  id.shape = small_shape();
+  PlanLimits limits{64, 8, 512, "", 1e9};
+  limits.offered = {"gemm", "rms_norm", "rotary", "silu_gate"};
+  const Plan plan = make_plan(id, limits);
+  CHECK(plan.left_out == std::vector<std::string>{"stores of new K and V", "residual additions", "sampling"});
+  const auto has = [&](const std::string& operation) {
+    return std::any_of(plan.parts.begin(), plan.parts.end(),
+                       [&](const Part& p) { return p.name.rfind(operation + " ", 0) == 0; });
+  };
+  CHECK(has("silu_gate"));
+  CHECK_FALSE(has("kv_store"));
+  CHECK_FALSE(has("residual_add"));
+  CHECK_FALSE(has("softmax"));
+  CHECK(has("decode_attention"));  // needed, so it fails rather than being left out
+}
+
 TEST_CASE("a plan of two devices cuts the matrices and has an all-reduce") {
   CurveIdentity id;
   id.shape = small_shape();
   id.layout.tp = 2;
-  const Plan plan = make_plan(id, {64, 8, 512, "", true, 1e9});
+  const Plan plan = make_plan(id, {64, 8, 512, "", 1e9});
   const auto has = [&](const std::string& name) {
     return std::any_of(plan.parts.begin(), plan.parts.end(), [&](const Part& p) { return p.name == name; });
   };
@@ -100,7 +120,7 @@ TEST_CASE("a plan of two devices cuts the matrices and has an all-reduce") {
 TEST_CASE("shapes outside the memory are left out of a plan") {
   CurveIdentity id;
   id.shape = small_shape();
-  const Plan all = make_plan(id, {4096, 8, 512, "", true, 1e9}), some = make_plan(id, {4096, 8, 512, "", true, 1e6});
+  const Plan all = make_plan(id, {4096, 8, 512, "", 1e9}), some = make_plan(id, {4096, 8, 512, "", 1e6});
   CHECK(some.points.size() < all.points.size());
   for (const Point& p : some.points) CHECK(kernels::bytes(*kernels::parse_problem(p.problem).problem).value <= 1e6);
 }
@@ -116,9 +136,11 @@ TEST_CASE("a device is calibrated, and its curve is what its operations take") {
   CHECK(c.points.at(0).implementation == "formula");
   CHECK(c.points.at(0).kernel == "f0");
   CHECK(c.provenance.count("host") == 1);
+  CHECK(c.provenance.at("left_out") == "activation functions");
   REQUIRE(c.head.curve);
   // Formulas of the fake runner: a product or norm 1000 + 20 n ns, decode 1500 + r (50 + context / 2) ns.
-  const double linear = (1000 + 20 * 8) * (4 * 2 + 5 + 2), head = 2 * (1000 + 20 * 8);
+  // Four matrices, five norms, a rotation, a store and two additions a layer; the gate is not offered.
+  const double linear = (1000 + 20 * 8) * (4 * 2 + 5 + 2 + 2 + 4), head = 2 * (1000 + 20 * 8);
   const double decode = 2 * (1500 + 8 * (50 + 0.5 * 128));
   const auto curve = make_kernel_table_curve(*c.head.curve);
   CHECK(curve->step({8, 8, 8, 8 * 128, {}}).value * 1e9 == Approx(linear + head + decode));

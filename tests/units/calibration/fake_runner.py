@@ -48,7 +48,9 @@ for line in sys.stdin:
         device = "fake device " + (str(earlier) if behaviour == "other_device" else behaviour)
         answer({"ok": True, "protocol": 2 if behaviour == "protocol" else 1, "device": device, "clocks": ["cpu"],
                 "peaks": {"flops_per_s": {"bf16": 1e18}, "bytes_per_s": 1e18},
-                "kernels": [{"operation": "gemm", "kernel": "formula", "dtypes": ["bf16"], "digest": "f0"}]})
+                "kernels": [{"operation": name, "kernel": "formula", "dtypes": ["bf16", "fp32"], "digest": "f0"}
+                            for name in ("gemm", "prefill_attention", "decode_attention", "rms_norm", "rotary",
+                                         "kv_store", "residual_add", "softmax")]})
         continue
     bad = request["shape"].get("m") == 7 or behaviour == "always_dies"
     if bad and behaviour in ("dies", "always_dies", "other_device"):

@@ -73,7 +73,7 @@ TEST_CASE("every prefill attention agrees with the reference: causal, over a con
 
 TEST_CASE("every kernel over rows agrees with the reference") {
   for (const char* format : {"fp32", "bf16"})
-    for (const char* operation : {"softmax", "cross_entropy", "rms_norm", "silu_gate"})
+    for (const char* operation : {"softmax", "cross_entropy", "rms_norm", "silu_gate", "residual_add"})
       for (const char* shape : {"rows=1 columns=1", "rows=3 columns=31", "rows=5 columns=32", "rows=300 columns=257",
                                 "rows=2 columns=32003"})
         check(std::string(operation) + ' ' + format + ' ' + shape);
@@ -84,6 +84,13 @@ TEST_CASE("every rotary embedding agrees with the reference") {
     for (const char* shape :
          {"tokens=1 heads=1 head_dim=2", "tokens=3 heads=5 head_dim=34", "tokens=17 heads=4 head_dim=128"})
       check(std::string("rotary ") + format + ' ' + shape);
+}
+
+TEST_CASE("every store of new K and V in the paged cache is exact") {
+  for (const char* format : {"fp32", "bf16"})
+    for (const char* shape : {"tokens=1 kv_heads=1 head_dim=1", "tokens=9 kv_heads=3 head_dim=7 block=5",
+                              "tokens=50 kv_heads=2 head_dim=64", "tokens=300 kv_heads=5 head_dim=100 block=1"})
+      check(std::string("kv_store ") + format + ' ' + shape);
 }
 
 TEST_CASE("every copy of KV blocks is exact") {

@@ -32,7 +32,7 @@ TEST_CASE("a problem that makes no sense says why") {
       {"gemm", "expected OPERATION FORMAT name=number..., for example gemm bf16 m=1 n=8 k=8"},
       {"gem bf16 m=1",
        "unknown operation \"gem\"; known are gemm, grouped_gemm, prefill_attention, decode_attention, softmax, "
-       "cross_entropy, rms_norm, silu_gate, rotary, kv_copy, all_reduce"},
+       "cross_entropy, rms_norm, silu_gate, residual_add, rotary, kv_store, kv_copy, all_reduce"},
       {"gemm fp64 m=1", "unknown format \"fp64\"; known are bf16, fp32, int8"},
       {"softmax int8 rows=1 columns=1", "softmax is not defined in int8"},
       {"gemm bf16 m=1 n=2", "gemm needs \"k\""},
@@ -63,6 +63,13 @@ TEST_CASE("operations and least bytes follow their formulas") {
   const KernelProblem prefill = parsed("prefill_attention fp32 query=3 context=4 heads=2 kv_heads=1 head_dim=8");
   CHECK(flops(prefill).value == 4 * 2 * 8 * 18);
   CHECK(bytes(prefill).value == 4 * (2 * 3 * 2 * 8 + 2 * 7 * 8));
+  const KernelProblem add = parsed("residual_add bf16 rows=3 columns=5");
+  CHECK(flops(add).value == 15);
+  CHECK(bytes(add).value == 2 * 3 * 15);  // two read, one written
+  const KernelProblem store = parsed("kv_store bf16 tokens=7 kv_heads=3 head_dim=8");
+  CHECK(to_text(store) == "kv_store bf16 tokens=7 kv_heads=3 head_dim=8 block=16");
+  CHECK(flops(store).value == 0);
+  CHECK(bytes(store).value == 2 * 4 * 7 * 3 * 8);  // K and V, read and written
 }
 
 TEST_CASE("experts share the rows by the law of skew, and each token has as many experts as asked for") {
