@@ -2,6 +2,8 @@
 #include "kernels/registry.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "kernels/attention/attention.h"
 #include "kernels/cuda/kernels.h"
@@ -17,13 +19,24 @@
 namespace poolcast::kernels {
 namespace {
 
+/// A vendor's library comes before kernels that were written for an instruction set; tables of devices keep their
+/// order.
+std::size_t rank(const Kernel& kernel) {
+  constexpr std::array<std::string_view, 6> kFromTheSimplest = {"reference", "portable_naive", "portable",
+                                                                "onednn",    "avx512",         "amx"};
+  return static_cast<std::size_t>(std::find(kFromTheSimplest.begin(), kFromTheSimplest.end(), kernel.implementation) -
+                                  kFromTheSimplest.begin());
+}
+
 std::vector<Kernel> gathered() {
   std::vector<Kernel> all;
   const auto add = [&](std::span<const Kernel> some) { all.insert(all.end(), some.begin(), some.end()); };
-  for (const auto table : {gemm_kernels, grouped_gemm_kernels, attention_kernels, row_kernels, kv_store_kernels, move_kernels,
-                           onednn_kernels, opencl_kernels, cuda::cuda_kernels, hip::hip_kernels})
+  for (const auto table : {gemm_kernels, grouped_gemm_kernels, attention_kernels, row_kernels, kv_store_kernels,
+                           move_kernels, onednn_kernels, opencl_kernels, cuda::cuda_kernels, hip::hip_kernels})
     add(table());
-  std::stable_sort(all.begin(), all.end(), [](const Kernel& a, const Kernel& b) { return a.operation < b.operation; });
+  std::stable_sort(all.begin(), all.end(), [](const Kernel& a, const Kernel& b) {
+    return std::pair(a.operation, rank(a)) < std::pair(b.operation, rank(b));
+  });
   return all;
 }
 

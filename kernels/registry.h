@@ -9,7 +9,8 @@
 
 namespace poolcast::kernels {
 
-/// Every kernel of this build, by operation, then from the simplest to the most native implementation. Parts that were
+/// Every kernel of this build, by operation, then from the simplest to the most native implementation: a
+/// vendor's library is less native than a kernel for the CPU's instructions. Parts that were
 /// not compiled (no compiler, no library) are absent here and named by absent_parts.
 std::span<const Kernel> all_kernels();
 

@@ -65,6 +65,28 @@ std::string live_comparison(const Summary& predicted, const Summary& measured) {
   return table.text();
 }
 
+std::string terms_text(const std::vector<TermErrors>& kinds) {
+  std::string text;
+  for (const TermErrors& kind : kinds) {
+    TextTable table({fmt::format("Steps {} ({})", kind.kind, human_count(static_cast<std::uint64_t>(kind.steps))),
+                     "predicted", "measured", "error", "of the step"});
+    const auto n = static_cast<double>(kind.steps);
+    const double whole = kind.measured.sum();
+    const auto row = [&](const char* name, double predicted, double measured) {
+      table.row({name, human_seconds(predicted / n), human_seconds(measured / n),
+                 measured > 0 ? fmt::format("{:+.1f} %", 100 * (predicted / measured - 1)) : "-",
+                 fmt::format("{:+.1f} %", 100 * (predicted - measured) / whole)});
+    };
+    for (const LiveTerm term : kLiveTerms) {
+      if (kind.predicted[term] > 0 || kind.measured[term] > 0)
+        row(name(term), kind.predicted[term], kind.measured[term]);
+    }
+    row("whole step", kind.predicted.sum(), whole);
+    text += table.text() + "\n";
+  }
+  return text;
+}
+
 LiveRun run_live(const LiveRunOptions& options, const std::function<void(const Progress&)>& progress) {
   const Catalog catalog = Catalog::load(find_catalog_folder());
   const Scenario scenario = load_scenario(options.scenario, catalog, options.overrides);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calibration/live/executor.h"
+#include "calibration/live/term_errors.h"
 #include "scenarios/summary.h"
 #include "sim/simulation.h"
 
@@ -26,6 +27,10 @@ struct LiveRun {
 
 /// Predicted against measured TTFT, TPOT, ITL and E2E at p50, p90 and p99, as a table.
 std::string live_comparison(const Summary& predicted, const Summary& measured);
+
+/// Where the error of a curve is, as a table for each kind of steps: predicted and measured time of each term in a step
+/// (mean), and which share of the steps' time the difference is.
+std::string terms_text(const std::vector<TermErrors>& kinds);
 
 /// Runs a scenario of one pool of one replica with every step on this machine's CPU. Throws ConfigError when the
 /// scenario has more than that, or an engine whose steps a device cannot follow.

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "calibration/fit.h"
 #include "calibration/step_log.h"
 #include "calibration/validate.h"
+#include "models/kernel_tables.h"
 #include "scenarios/run_scenario.h"
 #include "tools/calibration_text.h"
 #include "tools/commands.h"
@@ -28,7 +30,8 @@ struct Options {
 };
 
 /// Runs the scenario by the curve and on this machine. Its steps judge the curve too.
-std::string live_text(const Options& options, std::vector<calibration::StepRecord>& steps) {
+std::string live_text(const Options& options, const std::optional<KernelTables>& curve,
+                      std::vector<calibration::StepRecord>& steps) {
   LiveRunOptions live = options.live;
   live.clock = options.clock == "wall" ? LiveClock::kWall : LiveClock::kDevice;
   RunOptions run;
@@ -41,7 +44,8 @@ std::string live_text(const Options& options, std::vector<calibration::StepRecor
     return run_live(live, [&](const Progress& progress) { line.show(progress); });
   }();
   for (const LiveStep& step : measured.steps) steps.push_back(step.record(live.clock));
-  return live_comparison(predicted, measured.measured);
+  const std::string text = live_comparison(predicted, measured.measured) + "\n";
+  return text + terms_text(term_errors(*make_kernel_table_curve(curve.value()), measured.steps, live.clock));
 }
 
 void validate_command(const Options& options) {
@@ -50,7 +54,7 @@ void validate_command(const Options& options) {
   if (!options.steps.empty()) c.steps = calibration::read_step_log(options.steps);
   if (!options.live.scenario.empty()) {
     c.steps.clear();
-    live = live_text(options, c.steps) + "\n";
+    live = live_text(options, c.head.curve, c.steps);
   }
   if (!options.steps.empty() || !live.empty()) {
     for (calibration::StepRecord& step : c.steps) step.held_out = true;  // none of them was fitted

@@ -20,6 +20,7 @@ Seconds LiveExecutor::run(std::span<const StepRow> rows) {
   step.shape = describe(rows);
   const kernels::RunTime inside = model_->forward(batch_);
   step.device = inside.cpu;
+  step.terms = model_->terms();
   const Seconds now = kernels::wall_now();
   step.wall = since_ ? now - *since_ : inside.wall;
   since_ = now;

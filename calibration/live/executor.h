@@ -26,6 +26,7 @@ struct LiveStep {
   calibration::StepRecord shape;  ///< without its time
   Seconds wall{0};
   Seconds device{0};
+  TermTimes terms;  ///< of the pass alone, by the wall
 
   /// As the calibration of a curve takes it.
   calibration::StepRecord record(LiveClock clock) const {

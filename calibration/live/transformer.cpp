@@ -103,7 +103,7 @@ struct LiveTransformer::Pass {
   }
   void place(std::span<const LiveSequence> batch);
   void store(const Layer& layer);
-  void attend(const Layer& layer, std::span<const LiveSequence> batch);
+  void attend(const Layer& layer);
   void mlp(const Layer& layer);
   void sample(std::span<const LiveSequence> batch);
 
@@ -123,6 +123,7 @@ struct LiveTransformer::Pass {
   std::vector<float> turns;                                         ///< of each token, for the rotary embedding
   std::vector<std::int64_t> slots;                                  ///< of each token in the KV cache
   live::RotaryTable rotary;
+  TermClock clock;
   std::vector<kernels::AttentionSequence> prefill, decode;
   std::int64_t sampled = 0;  ///< rows of logits
   std::int64_t spoken = 0;   ///< sum of what was sampled: so that sampling cannot be left out
@@ -164,25 +165,19 @@ void LiveTransformer::Pass::store(const Layer& layer) {
                team);
 }
 
-void LiveTransformer::Pass::attend(const Layer& layer, std::span<const LiveSequence> batch) {
+void LiveTransformer::Pass::attend(const Layer& layer) {
   norm(x, layer.attention_norm, tokens);
   layer.qkv->multiply(normed.data(), tokens, qkv.data(), team);
   rotate(0, shape.heads, q);
   rotate(q_width(), shape.kv_heads, k);
   store(layer);
-  prefill.clear();
-  decode.clear();
-  std::int64_t row = 0;
-  for (const LiveSequence& sequence : batch) {
-    (sequence.query > 1 ? prefill : decode)
-        .push_back({&q[at(row * q_width())], &attended[at(row * q_width())], sequence.blocks.data(), sequence.query,
-                    sequence.context + sequence.query});
-    row += sequence.query;
-  }
+  clock.was(LiveTerm::kLinear);
   const kernels::KvCache cache{kernels::DType::kBf16, layer.k,       layer.v, shape.kv_heads,
                                options.block_size,    shape.head_dim};
   if (!prefill.empty()) ops.prefill_attention(cache, shape.heads, prefill, team);
+  clock.was(LiveTerm::kPrefill);
   if (!decode.empty()) ops.decode_attention(cache, shape.heads, decode, team);
+  clock.was(LiveTerm::kDecode);
   layer.output->multiply(attended.data(), tokens, mixed.data(), team);
   add();
 }
@@ -212,11 +207,18 @@ void LiveTransformer::Pass::sample(std::span<const LiveSequence> batch) {
   for (std::int64_t i = 0; i < count; ++i) spoken += live::greatest(&logits[at(i * shape.vocab)], shape.vocab);
 }
 
-/// Turns and slots of the batch's tokens, which are the same in every layer.
+/// Turns, slots and sequences of the batch, which are the same in every layer.
 void LiveTransformer::Pass::place(std::span<const LiveSequence> batch) {
   turns.clear();
   slots.clear();
+  prefill.clear();
+  decode.clear();
+  std::int64_t row = 0;
   for (const LiveSequence& sequence : batch) {
+    (sequence.query > 1 ? prefill : decode)
+        .push_back({&q[at(row * q_width())], &attended[at(row * q_width())], sequence.blocks.data(), sequence.query,
+                    sequence.context + sequence.query});
+    row += sequence.query;
     rotary.reach(sequence.context + sequence.query);
     const float* const first = rotary.row(sequence.context);
     turns.insert(turns.end(), first, first + sequence.query * shape.head_dim);
@@ -229,14 +231,18 @@ void LiveTransformer::Pass::place(std::span<const LiveSequence> batch) {
 void LiveTransformer::Pass::run(std::span<const LiveSequence> batch) {
   std::int64_t rows = 0;
   for (const LiveSequence& sequence : batch) rows += sequence.query;
+  clock.start();
   make_room(rows);
   place(batch);
   embed(batch);
+  clock.was(LiveTerm::kOther);
   for (const Layer& layer : layers) {
-    attend(layer, batch);
+    attend(layer);
     mlp(layer);
   }
+  clock.was(LiveTerm::kLinear);
   sample(batch);
+  clock.was(LiveTerm::kHead);
 }
 
 LiveTransformer::LiveTransformer(const TransformerShape& shape, const LiveOptions& options) {
@@ -253,6 +259,8 @@ kernels::RunTime LiveTransformer::forward(std::span<const LiveSequence> batch) {
   const Seconds here = kernels::thread_cpu_now() - cpu;
   return {kernels::wall_now() - wall, std::max(here, pass_->team.worker_busy()), std::nullopt};
 }
+
+const TermTimes& LiveTransformer::terms() const { return pass_->clock.times(); }
 
 std::span<const Bf16> LiveTransformer::logits() const {
   return {pass_->logits.data(), at(pass_->sampled * pass_->shape.vocab)};

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "calibration/live/term_times.h"
 #include "kernels/bf16.h"
 #include "kernels/timer.h"
 #include "models/transformer.h"
@@ -43,6 +44,8 @@ class LiveTransformer {
   /// One forward pass of all sequences together, those with more than one query token first. Time from the embedding
   /// to the sampled tokens.
   kernels::RunTime forward(std::span<const LiveSequence> batch);
+  /// What the wall time of the last pass went to.
+  const TermTimes& terms() const;
 
   /// Of the last pass: a row of `vocab` for each sequence that samples, in their order. Valid until the next pass.
   std::span<const kernels::Bf16> logits() const;

@@ -96,6 +96,21 @@ TEST_CASE("a block that is given back goes to the next that asks, and a sequence
   CHECK(tables.free() == 1);
 }
 
+TEST_CASE("the terms of a pass are its time, and attention is told by what runs") {
+  LiveTransformer model(small(), portable());
+  std::vector<std::int32_t> blocks(64);
+  std::iota(blocks.begin(), blocks.end(), 0);
+  const LiveSequence prompt{blocks, 40, 0, true, 5}, decode{blocks, 1, 40, true, 5};
+  const double whole = model.forward({&prompt, 1}).wall.value;
+  const TermTimes of_prompt = model.terms();
+  CHECK(of_prompt.sum() <= whole);
+  CHECK(of_prompt.sum() > 0.5 * whole);
+  CHECK(of_prompt[LiveTerm::kPrefill] > of_prompt[LiveTerm::kDecode]);
+  model.forward({&decode, 1});
+  CHECK(model.terms()[LiveTerm::kDecode] > model.terms()[LiveTerm::kPrefill]);
+  CHECK(model.terms().sum() < of_prompt.sum());  // of the last pass alone
+}
+
 TEST_CASE("what cannot be run live is told") {
   TransformerShape experts = small();
   experts.moe.emplace();

@@ -99,5 +99,12 @@ TEST_CASE("every operation has a reference and a portable kernel, and a kernel t
     CHECK(find_kernel(operation, "portable"));
   }
   CHECK_FALSE(find_kernel(Operation::kGemm, "abacus"));
+  std::vector<std::string_view> gemms;  // of CPUs, from the simplest to the most native
+  for (const Kernel& kernel : all_kernels())
+    if (kernel.operation == Operation::kGemm && kernel.device == DeviceKind::kCpu && kernel.implementation != "onednn")
+      gemms.push_back(kernel.implementation);
+  CHECK(gemms == std::vector<std::string_view>{"reference", "portable_naive", "portable", "avx512", "amx"});
+  if (const Kernel* const vendors = find_kernel(Operation::kGemm, "onednn"))
+    CHECK(vendors < find_kernel(Operation::kGemm, "avx512"));
   CHECK(find_kernel(Operation::kGemm, "amx")->why_not(parsed("gemm fp32 m=1 n=1 k=1")) == "AMX has no fp32 tiles");
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calibration/live/term_errors.h"
+
+namespace poolcast {
+namespace {
+
+StepShape shape_of(const calibration::StepRecord& s) {
+  return {s.tokens, s.sampled, s.decode_requests, s.decode_context, s.prefill};
+}
+
+double attention(const StepCurve& curve, const StepShape& shape) {
+  for (const StepTerm& term : curve.terms(shape)) {
+    if (term.name == "attention") return term.seconds.value;
+  }
+  return 0;
+}
+
+void predict(const StepCurve& curve, const StepShape& shape, TermTimes& times) {
+  const double before = times.sum();
+  StepShape prompts = shape;
+  prompts.tokens -= shape.decode_requests;
+  prompts.decode_requests = prompts.decode_context = 0;
+  const double all = attention(curve, shape), of_prompts = shape.prefill.empty() ? 0 : attention(curve, prompts);
+  times[LiveTerm::kPrefill] += of_prompts;
+  times[LiveTerm::kDecode] += all - of_prompts;
+  for (const StepTerm& term : curve.terms(shape)) {
+    if (term.name == "linear layers") times[LiveTerm::kLinear] += term.seconds.value;
+    if (term.name == "head and sampler") times[LiveTerm::kHead] += term.seconds.value;
+  }
+  times[LiveTerm::kOther] += curve.step(shape).value - (times.sum() - before);
+}
+
+void measure(const LiveStep& step, LiveClock clock, TermTimes& times) {
+  const bool wall = clock == LiveClock::kWall;
+  const double inside = step.terms.sum(), scale = wall ? 1 : step.device.value / inside;
+  for (const LiveTerm term : kLiveTerms) times[term] += step.terms[term] * scale;
+  if (wall) times[LiveTerm::kOther] += step.wall.value - inside;
+}
+
+}  // namespace
+
+std::vector<TermErrors> term_errors(const StepCurve& curve, std::span<const LiveStep> steps, LiveClock clock) {
+  TermErrors decodes{"decodes only", 0, {}, {}}, prompts{"with prompts", 0, {}, {}};
+  for (const LiveStep& step : steps) {
+    TermErrors& kind = step.shape.prefill.empty() ? decodes : prompts;
+    ++kind.steps;
+    predict(curve, shape_of(step.shape), kind.predicted);
+    measure(step, clock, kind.measured);
+  }
+  std::vector<TermErrors> kinds;
+  for (const TermErrors& kind : {decodes, prompts}) {
+    if (kind.steps > 0) kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+}  // namespace poolcast
