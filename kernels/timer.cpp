@@ -17,6 +17,7 @@ Seconds now(clockid_t clock) {
 
 Seconds wall_now() { return now(CLOCK_MONOTONIC); }
 Seconds thread_cpu_now() { return now(CLOCK_THREAD_CPUTIME_ID); }
+Seconds process_cpu_now() { return now(CLOCK_PROCESS_CPUTIME_ID); }
 
 RunTime time_run(PreparedKernel& kernel, Team& team) {
   team.reset_busy();

@@ -15,6 +15,9 @@ Seconds wall_now();
 /// CPU time of the calling thread (CLOCK_THREAD_CPUTIME_ID).
 Seconds thread_cpu_now();
 
+/// CPU time of all threads of the process (CLOCK_PROCESS_CPUTIME_ID).
+Seconds process_cpu_now();
+
 /// How long one run took, by each clock.
 struct RunTime {
   Seconds wall;

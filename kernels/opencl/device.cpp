@@ -85,6 +85,15 @@ std::string opencl_device_name() {
   return text(device().id, CL_DEVICE_NAME) + " (" + name.data() + ")";
 }
 
+bool opencl_on_one_cpu() {
+  if (!device().id) return false;
+  cl_device_type type = 0;
+  cl_uint units = 0;
+  clGetDeviceInfo(device().id, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+  clGetDeviceInfo(device().id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, nullptr);
+  return (type & CL_DEVICE_TYPE_CPU) != 0 && units == 1;
+}
+
 struct OpenClRun::Objects {
   struct Output {
     cl_mem buffer;

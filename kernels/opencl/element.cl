@@ -3,6 +3,7 @@
 #ifdef FP32
 typedef float element;
 typedef float sum;
+typedef float4 sum4;
 typedef float output;
 float factor(element x) { return x; }
 output rounded(float x) { return x; }
@@ -10,6 +11,7 @@ output rounded(float x) { return x; }
 #ifdef BF16
 typedef ushort element;
 typedef float sum;
+typedef float4 sum4;
 typedef ushort output;
 float factor(element x) { return as_float((uint)x << 16); }
 output rounded(float x) {  // to nearest, ties to even
@@ -20,6 +22,7 @@ output rounded(float x) {  // to nearest, ties to even
 #ifdef INT8
 typedef char element;
 typedef int sum;
+typedef int4 sum4;
 typedef int output;
 int factor(element x) { return x; }
 output rounded(int x) { return x; }

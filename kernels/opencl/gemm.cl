@@ -1,34 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
-// C[m,n] = A[m,k] B[k,n]. A group of 16 x 16 items makes 64 x 64 outputs, each item 4 x 4 of them, from tiles of A and B
-// in local memory.
-#define TILE 64
-#define DEPTH 16
-#define OWN 4
+// C = A B. A group of 16 x 4 items makes a tile of 4 ROWS x 64 outputs, each item ROWS x 4 of them, from slices of A and B
+// in local memory. The host defines ROWS, few where C has few rows.
+#define LINES 4
+#define TILE (LINES * ROWS)
+#define WIDE 64
+#define DEPTH 32
 
-__kernel __attribute__((reqd_work_group_size(16, 16, 1))) void gemm(__global const element* a, __global const element* b,
-                                                                    __global output* c, int m, int n, int k) {
-  __local sum tile_a[DEPTH][TILE];
-  __local sum tile_b[DEPTH][TILE];
-  const int x = get_local_id(0), y = get_local_id(1);
-  const int first_row = get_group_id(1) * TILE, first_column = get_group_id(0) * TILE;
-  sum sums[OWN][OWN];
-  for (int i = 0; i < OWN; ++i)
-    for (int j = 0; j < OWN; ++j) sums[i][j] = 0;
+/// Rows `first_row` to `end_row` at most of C[..,n], from column `first_column` on. Row i of C is made from row i of
+/// A[..,k], or from row token_of[i].
+void multiply(__global const element* a, __global const int* token_of, __global const element* b, __global output* c,
+              int first_row, int end_row, int first_column, int n, int k, __local sum (*tile_a)[DEPTH],
+              __local sum (*tile_b)[WIDE]) {
+  const int x = get_local_id(0), y = get_local_id(1), item = y * 16 + x, column = first_column + item;
+  sum4 sums[ROWS];
+  for (int i = 0; i < ROWS; ++i) sums[i] = 0;
   for (int depth = 0; depth < k; depth += DEPTH) {
-    for (int i = 0; i < OWN; ++i) {
-      const int row = first_row + y + 16 * i, column = first_column + x + 16 * i;
-      tile_a[x][y + 16 * i] = row < m && depth + x < k ? factor(a[(long)row * k + depth + x]) : 0;
-      tile_b[y][x + 16 * i] = column < n && depth + y < k ? factor(b[(long)(depth + y) * n + column]) : 0;
+    for (int i = item; i < TILE * DEPTH; i += WIDE) {
+      const int r = i / DEPTH, d = depth + i % DEPTH, row = first_row + r;
+      const bool inside = row < end_row && d < k;
+      tile_a[r][i % DEPTH] = inside ? factor(a[(long)(token_of ? token_of[row] : row) * k + d]) : 0;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
     for (int d = 0; d < DEPTH; ++d)
-      for (int i = 0; i < OWN; ++i)
-        for (int j = 0; j < OWN; ++j) sums[i][j] += tile_a[d][y + 16 * i] * tile_b[d][x + 16 * j];
+      tile_b[d][item] = depth + d < k && column < n ? factor(b[(long)(depth + d) * n + column]) : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = 0; d < DEPTH; ++d) {
+      const sum4 factors = vload4(x, tile_b[d]);
+      for (int i = 0; i < ROWS; ++i) sums[i] += tile_a[y * ROWS + i][d] * factors;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  for (int i = 0; i < OWN; ++i)
-    for (int j = 0; j < OWN; ++j) {
-      const int row = first_row + y + 16 * i, column = first_column + x + 16 * j;
-      if (row < m && column < n) c[(long)row * n + column] = rounded(sums[i][j]);
-    }
+  for (int i = 0; i < ROWS; ++i) {
+    const int row = first_row + y * ROWS + i;
+    sum values[4];
+    vstore4(sums[i], 0, values);
+    for (int j = 0; j < 4; ++j)
+      if (row < end_row && first_column + 4 * x + j < n)
+        c[(long)row * n + first_column + 4 * x + j] = rounded(values[j]);
+  }
+}
+
+__kernel __attribute__((reqd_work_group_size(16, LINES, 1))) void gemm(__global const element* a,
+                                                                       __global const element* b, __global output* c,
+                                                                       int m, int n, int k) {
+  __local sum tile_a[TILE][DEPTH];
+  __local sum tile_b[DEPTH][WIDE];
+  multiply(a, 0, b, c, get_group_id(1) * TILE, m, get_group_id(0) * WIDE, n, k, tile_a, tile_b);
+}
+
+/// Each expert has rows of C of its own; `tiles` says for each tile its expert, its first row and where the expert ends.
+__kernel __attribute__((reqd_work_group_size(16, LINES, 1))) void grouped_gemm(
+    __global const element* rows, __global const element* weights, __global const int* token_of,
+    __global const int* tiles, __global output* c, int n, int k) {
+  __local sum tile_a[TILE][DEPTH];
+  __local sum tile_b[DEPTH][WIDE];
+  __global const int* tile = tiles + 3 * get_group_id(1);
+  multiply(rows, token_of, weights + (long)tile[0] * k * n, c, tile[1], tile[2], get_group_id(0) * WIDE, n, k, tile_a,
+           tile_b);
 }

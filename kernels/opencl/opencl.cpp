@@ -1,95 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/opencl/opencl.h"
 
-#include "kernels/attention/attention_case.h"
-#include "kernels/gemm/gemm_case.h"
-#include "kernels/opencl/device.h"
-#include "kernels/opencl/sources.h"
-#include "kernels/rows/row_case.h"
+#include "kernels/opencl/launches.h"
+#include "kernels/opencl/prepared.h"
 
 namespace poolcast::kernels {
 namespace {
-
-/// What an operation copies to the device and launches.
-template <class Case>
-using MakeOpenClRun = void (*)(Case& data, OpenClRun& run);
-
-template <class Case>
-class OpenClPrepared final : public PreparedKernel {
- public:
-  OpenClPrepared(const KernelProblem& problem, std::uint64_t seed, MakeOpenClRun<Case> make)
-      : case_(problem, seed, host_) {
-    make(case_, run_);
-  }
-
-  void run() override { seconds_ = run_.launch(); }
-  void poison() override {
-    case_.poison();
-    run_.upload_outputs();
-  }
-  double error() override {
-    run_.download_outputs();
-    return case_.error();
-  }
-  void cool() override { run_.cool(); }
-  std::optional<Seconds> device_seconds() const override { return seconds_; }
-
- private:
-  Memory host_;
-  Case case_;
-  OpenClRun run_;
-  std::optional<Seconds> seconds_;
-};
-
-template <class Case, MakeOpenClRun<Case> make>
-std::unique_ptr<PreparedKernel> prepare(const KernelProblem& problem, std::uint64_t seed, Team&) {
-  return std::make_unique<OpenClPrepared<Case>>(problem, seed, make);
-}
-
-std::string format_option(DType dtype) {
-  return dtype == DType::kFp32 ? "-DFP32" : dtype == DType::kBf16 ? "-DBF16" : "-DINT8";
-}
-
-void gemm(GemmCase& data, OpenClRun& run) {
-  const std::int64_t element = bytes_per_element(data.dtype);
-  run.build(kOpenClGemm, format_option(data.dtype), "gemm");
-  run.input(data.a, data.m * data.k * element);
-  run.input(data.b, data.k * data.n * element);
-  run.output(data.c, data.m * data.n * (data.dtype == DType::kInt8 ? 4 : element));
-  for (std::int64_t size : {data.m, data.n, data.k}) run.number(size);
-  run.range((data.n + 63) / 64 * 16, (data.m + 63) / 64 * 16, 16, 16);
-}
-
-void decode(AttentionCase& data, OpenClRun& run) {
-  const KvCache& cache = data.cache;
-  const std::int64_t element = bytes_per_element(cache.dtype);
-  const std::int64_t q_bytes = data.requests * data.heads * cache.head_dim * element;
-  const std::int64_t kv_bytes = data.cache_blocks * cache.kv_heads * cache.block * cache.head_dim * element;
-  run.build(kOpenClDecode,
-            format_option(cache.dtype) + " -DGROUP=" + std::to_string(data.heads / cache.kv_heads) +
-                " -DHEAD_DIM=" + std::to_string(cache.head_dim),
-            "decode");
-  run.input(data.q, q_bytes);
-  run.input(cache.k, kv_bytes);
-  run.input(cache.v, kv_bytes);
-  run.input(data.blocks.data(), static_cast<std::int64_t>(data.blocks.size() * sizeof(std::int32_t)));
-  run.output(data.out, q_bytes);
-  for (std::int64_t number : {data.total, cache.kv_heads, cache.block, data.cache_blocks / data.requests})
-    run.number(number);
-  run.range(64 * data.requests * cache.kv_heads, 1, 64, 1);
-}
-
-void rows(RowCase& data, OpenClRun& run) {
-  const std::int64_t element = bytes_per_element(data.dtype), bytes = data.task.rows * data.task.columns * element;
-  const bool norm = data.operation == Operation::kRmsNorm;
-  run.build(kOpenClRows, format_option(data.dtype), norm ? "rms_norm" : "softmax");
-  run.input(data.task.in, bytes);
-  if (norm) run.input(data.task.weight, data.task.columns * element);
-  run.output(data.task.out, bytes);
-  run.number(data.task.columns);
-  if (norm) run.number(kRmsEpsilon);
-  run.range(64 * data.task.rows, 1, 64, 1);
-}
 
 std::string why_not(const KernelProblem& problem) {
   for (const Dim& dim : problem.shape)
@@ -97,19 +13,39 @@ std::string why_not(const KernelProblem& problem) {
   return opencl_device_name().empty() ? "no OpenCL device (on a CPU: Debian package pocl-opencl-icd)" : "";
 }
 
-std::string why_not_decode(const KernelProblem& problem) {
+std::string why_not_attention(const KernelProblem& problem) {
   if (problem.dim("head_dim") > 256) return "head_dim is greater than 256";
-  if (problem.dim("heads") / problem.dim("kv_heads") > 16) return "more than 16 query heads to a KV head";
   return why_not(problem);
 }
 
+std::string why_not_decode(const KernelProblem& problem) {
+  if (problem.dim("heads") / problem.dim("kv_heads") > 16) return "more than 16 query heads to a KV head";
+  return why_not_attention(problem);
+}
+
+constexpr Kernel row(Operation operation) {
+  return {operation, "opencl", DeviceKind::kOpenCl, "64 items a row", why_not, prepare<RowCase, opencl_rows>};
+}
+
 constexpr Kernel kOpenClKernels[] = {
-    {Operation::kGemm, "opencl", DeviceKind::kOpenCl, "tiles of 64 x 64 in local memory, 4 x 4 an item", why_not,
-     prepare<GemmCase, gemm>},
+    {Operation::kGemm, "opencl", DeviceKind::kOpenCl, "tiles of up to 32 x 64 in local memory, 8 x 4 an item",
+     why_not, prepare<GemmCase, opencl_gemm>},
+    {Operation::kGroupedGemm, "opencl", DeviceKind::kOpenCl, "the same tiles, by expert, in one launch", why_not,
+     prepare<GroupedCase, opencl_grouped_gemm>},
+    {Operation::kPrefillAttention, "opencl", DeviceKind::kOpenCl,
+     "tiles of 32 rows of all query heads of a KV head x 64 tokens in local memory, online softmax", why_not_attention,
+     prepare<AttentionCase, opencl_prefill>},
     {Operation::kDecodeAttention, "opencl", DeviceKind::kOpenCl,
-     "64 items for a KV head of a request, all its query heads", why_not_decode, prepare<AttentionCase, decode>},
-    {Operation::kSoftmax, "opencl", DeviceKind::kOpenCl, "64 items a row", why_not, prepare<RowCase, rows>},
-    {Operation::kRmsNorm, "opencl", DeviceKind::kOpenCl, "64 items a row", why_not, prepare<RowCase, rows>},
+     "64 items for a KV head of a request, all its query heads", why_not_decode,
+     prepare<AttentionCase, opencl_decode>},
+    row(Operation::kSoftmax),
+    row(Operation::kCrossEntropy),
+    row(Operation::kRmsNorm),
+    row(Operation::kSiluGate),
+    {Operation::kRotary, "opencl", DeviceKind::kOpenCl, "an item a pair, cosines and sines from a table", why_not,
+     prepare<RotaryCase, opencl_rotary>},
+    {Operation::kKvCopy, "opencl", DeviceKind::kOpenCl, "64 items a block of K or V", why_not,
+     prepare<KvCopyCase, opencl_copy_blocks>},
 };
 
 }  // namespace

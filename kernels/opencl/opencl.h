@@ -18,4 +18,7 @@ std::string_view why_no_opencl();
 /// The first GPU, else the first device: "name (platform)"; empty where there is none.
 std::string opencl_device_name();
 
+/// Whether that device is a single CPU (of PoCL: POCL_MAX_PTHREAD_COUNT=1): then the process's CPU time is its clock.
+bool opencl_on_one_cpu();
+
 }  // namespace poolcast::kernels

@@ -53,3 +53,26 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void rms_norm(__glob
   const float scale = rsqrt(sum_of_group(squares, shared) / columns + epsilon);
   for (int i = get_local_id(0); i < columns; i += ITEMS) y[i] = rounded(factor(x[i]) * scale * factor(weight[i]));
 }
+
+// log(sum(exp(x))) - x[label] of each row.
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void cross_entropy(__global const element* in,
+                                                                               __global const int* labels,
+                                                                               __global float* out, int columns) {
+  __local float shared[ITEMS];
+  __global const element* x = in + get_group_id(0) * (long)columns;
+  float most = -INFINITY, total = 0;
+  for (int i = get_local_id(0); i < columns; i += ITEMS) most = fmax(most, factor(x[i]));
+  most = greatest_of_group(most, shared);
+  for (int i = get_local_id(0); i < columns; i += ITEMS) total += exp(factor(x[i]) - most);
+  total = sum_of_group(total, shared);
+  if (get_local_id(0) == 0) out[get_group_id(0)] = log(total) + most - factor(x[labels[get_group_id(0)]]);
+}
+
+// A row has its gates, then as many factors.
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void silu_gate(__global const element* in,
+                                                                           __global output* out, int columns) {
+  __global const element* gate = in + get_group_id(0) * 2L * columns;
+  __global output* y = out + get_group_id(0) * (long)columns;
+  for (int i = get_local_id(0); i < columns; i += ITEMS)
+    y[i] = rounded(factor(gate[i]) / (1 + exp(-factor(gate[i]))) * factor(gate[columns + i]));
+}

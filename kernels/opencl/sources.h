@@ -7,6 +7,8 @@ namespace poolcast::kernels {
 extern const char* const kOpenClElement;
 extern const char* const kOpenClGemm;
 extern const char* const kOpenClDecode;
+extern const char* const kOpenClPrefill;
 extern const char* const kOpenClRows;
+extern const char* const kOpenClMoves;
 
 }  // namespace poolcast::kernels

@@ -9,7 +9,8 @@ const os = require('os');
 const path = require('path');
 const readline = require('readline');
 const ort = require('onnxruntime-node');
-const {operations, drawFrom} = require('./operations.js');
+const {operations} = require('./operations.js');
+const {drawFrom, wholeGraph, timedGraph, emptyGraph} = require('./problem.js');
 
 const TOLERANCE = 2e-4; // of fp32, as kernels/kernel.h allows it
 const COMPARED = 4096; // outputs that are compared at most; every output must be finite
@@ -23,16 +24,38 @@ class Refused extends Error {
 }
 
 const version = require('onnxruntime-node/package.json').version;
-const digest = ['runner.js', 'operations.js', 'onnx.js'].reduce(
+const digest = ['runner.js', 'operations.js', 'attention.js', 'problem.js', 'onnx.js'].reduce(
     (hash, name) => hash.update(fs.readFileSync(path.join(__dirname, name))),
     crypto.createHash('sha256').update(version)).digest('hex');
 
+const TYPES = new Map([[Float32Array, 'float32'], [BigInt64Array, 'int64']]);
+
+async function open(graph, inputs) {
+  const session = await ort.InferenceSession.create(graph, ONE_THREAD);
+  const feeds = {};
+  for (const [name, {data, dims}] of Object.entries(inputs)) {
+    feeds[name] = new ort.Tensor(TYPES.get(data.constructor), data, dims);
+  }
+  return {run: () => session.run(feeds), release: () => session.release()};
+}
+
 async function prepare(name, shape) {
   const problem = operations[name](shape, drawFrom(1));
-  const session = await ort.InferenceSession.create(problem.bytes, ONE_THREAD);
-  const feeds = {};
-  for (const [input, {data, dims}] of Object.entries(problem.inputs)) feeds[input] = new ort.Tensor('float32', data, dims);
-  return {problem, run: () => session.run(feeds), release: () => session.release()};
+  const work = await open(timedGraph(problem), problem.inputs);
+  return {problem, work, empty: await open(emptyGraph(problem), problem.inputs), beside: {}};
+}
+
+async function release(prepared) {
+  await prepared.work.release();
+  await prepared.empty.release();
+}
+
+/** Runs the whole graph once; outputs are new memory. */
+async function check({problem}) {
+  const session = await open(wholeGraph(problem), problem.inputs);
+  const output = (await session.run()).y.data;
+  await session.release();
+  return errorOf(problem, output);
 }
 
 /** Largest difference over the root mean square, as kernels/kernel.h has it. */
@@ -57,21 +80,56 @@ function cool() {
 }
 
 /**
- * Wall time of a run in nanoseconds. ONNX Runtime works on a thread of Node's pool, whose own CPU clock Node does not
- * tell: this runner has no CPU clock.
+ * Nanoseconds of a run, by the wall and by the CPU's clock. That is the process's, in microseconds: ONNX Runtime works on
+ * Node's own thread here, and no other has much to do.
  */
-async function timed(prepared) {
+async function timed(session) {
+  const cpu = process.cpuUsage();
   const begin = process.hrtime.bigint();
-  await prepared.run();
-  return Math.max(1, Number(process.hrtime.bigint() - begin));
+  await session.run();
+  const wall = Number(process.hrtime.bigint() - begin);
+  const {user, system} = process.cpuUsage(cpu);
+  return {wall, cpu: 1000 * (user + system)};
+}
+
+/** The first runs of a session and of Node's own code are slow. */
+async function warm(session) {
+  const begin = process.hrtime.bigint();
+  for (let i = 0; i < 30 && process.hrtime.bigint() - begin < 50e6; ++i) await session.run();
+}
+
+/** What a run costs beside its nodes: those of a model are all in one run. */
+async function besideNodes(prepared, cold) {
+  if (prepared.beside[cold]) return prepared.beside[cold];
+  await warm(prepared.empty);
+  const runs = [];
+  for (let i = 0; i < 9; ++i) {
+    if (cold) cool();
+    runs.push(await timed(prepared.empty));
+  }
+  const median = (clock) => runs.map((time) => time[clock]).sort((a, b) => a - b)[4];
+  return (prepared.beside[cold] = {wall: median('wall'), cpu: median('cpu')});
+}
+
+/** Of the nodes alone: a step of the CPU's clock at least. */
+async function samples(prepared, repetitions, cold) {
+  const beside = await besideNodes(prepared, cold);
+  await warm(prepared.work);
+  const times = {wall_ns: [], cpu_ns: []};
+  for (let i = 0; i < repetitions; ++i) {
+    if (cold) cool();
+    const {wall, cpu} = await timed(prepared.work);
+    times.wall_ns.push(Math.max(1000, wall - beside.wall));
+    times.cpu_ns.push(Math.max(1000, cpu - beside.cpu));
+  }
+  return times;
 }
 
 async function measuredPeaks() {
   const n = 1024; // there is no register-resident loop: the ceiling is the runtime's own product
   const prepared = await prepare('gemm', {m: n, n, k: n});
-  let best = Infinity;
-  for (let i = 0; i < 5; ++i) best = Math.min(best, await timed(prepared));
-  await prepared.release();
+  const best = Math.min(...(await samples(prepared, 5, false)).cpu_ns);
+  await release(prepared);
   return {flops_per_s: {fp32: (2 * n ** 3) / (best * 1e-9)}};
 }
 
@@ -82,7 +140,7 @@ async function describe(request) {
     device: `${os.cpus()[0].model.trim()}, 1 CPU`,
     driver: `${os.type()} ${os.release()}`,
     runtime: `onnxruntime-node ${version}, node ${process.version}`,
-    clocks: [],
+    clocks: ['cpu'],
     peaks: request.peaks === false ? {} : await measuredPeaks(),
     kernels: Object.keys(operations).map((operation) => ({operation, kernel: 'onnxruntime', dtypes: ['fp32'], digest})),
   };
@@ -92,7 +150,7 @@ let last = {key: ''};
 async function preparedFor(request) {
   const key = JSON.stringify([request.operation, request.shape]);
   if (last.key === key) return last.prepared;
-  if (last.prepared) await last.prepared.release();
+  if (last.prepared) await release(last.prepared);
   last = {key: ''};
   last = {key, prepared: await prepare(request.operation, request.shape)};
   return last.prepared;
@@ -106,17 +164,12 @@ async function run(request) {
     throw new Refused('unsupported', `no kernel is called ${request.kernel}`);
   }
   const prepared = await preparedFor(request);
-  const answer = {ok: true, kernel: 'onnxruntime', digest, tolerance: TOLERANCE, wall_ns: []};
-  const output = (await prepared.run()).y.data; // warms, too; outputs are new memory in every run
+  const answer = {ok: true, kernel: 'onnxruntime', digest, tolerance: TOLERANCE};
   if (request.check !== false) {
-    answer.error = errorOf(prepared.problem, output);
+    answer.error = await check(prepared);
     if (!(answer.error <= TOLERANCE)) throw new Refused('wrong_result', `error ${answer.error}`);
   }
-  for (let i = 0; i < (request.repetitions || 7); ++i) {
-    if (request.cache === 'cold') cool();
-    answer.wall_ns.push(await timed(prepared));
-  }
-  return answer;
+  return {...answer, ...(await samples(prepared, request.repetitions || 7, request.cache === 'cold'))};
 }
 
 async function answer(line) {

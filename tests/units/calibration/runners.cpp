@@ -79,7 +79,12 @@ TEST_CASE("the ONNX Runtime runner measures and checks its operations") {
   RunnerClient runner({"node", folder + "/runner.js"});
   CHECK_THAT(runner.describe().runtime, Catch::StartsWith("onnxruntime-node "));
   for (const char* text :
-       {"gemm fp32 m=33 n=65 k=129", "softmax fp32 rows=5 columns=77", "rms_norm fp32 rows=5 columns=77"})
+       {"gemm fp32 m=33 n=65 k=129", "softmax fp32 rows=5 columns=77", "rms_norm fp32 rows=5 columns=77",
+        "silu_gate fp32 rows=5 columns=77", "rotary fp32 tokens=5 heads=3 head_dim=16",
+        "decode_attention fp32 requests=2 context=50 heads=4 kv_heads=2 head_dim=16",
+        "decode_attention fp32 requests=1 context=1 heads=3 kv_heads=3 head_dim=8",
+        "prefill_attention fp32 query=7 context=20 heads=4 kv_heads=2 head_dim=16",
+        "prefill_attention fp32 query=1 context=0 heads=2 kv_heads=1 head_dim=8"})
     check_measures(runner, text, "onnxruntime");
   check_refuses(runner);
 }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/opencl/launches.h"
+
+#include <string>
+
+#include "kernels/opencl/sources.h"
+
+namespace poolcast::kernels {
+namespace {
+
+std::string format_option(DType dtype) {
+  return dtype == DType::kFp32 ? "-DFP32" : dtype == DType::kBf16 ? "-DBF16" : "-DINT8";
+}
+
+std::int64_t up_to_whole(std::int64_t n, std::int64_t group) { return (n + group - 1) / group * group; }
+
+void input_numbers(OpenClRun& run, const std::vector<std::int32_t>& numbers) {
+  run.input(numbers.data(), static_cast<std::int64_t>(numbers.size() * sizeof(std::int32_t)));
+}
+
+std::int64_t bytes_of_a_sum(DType dtype) { return dtype == DType::kInt8 ? 4 : bytes_per_element(dtype); }
+
+/// A tile has four times as many: no more than the product has, where that is few.
+std::int64_t rows_of_an_item(std::int64_t rows) { return rows <= 4 ? 1 : rows <= 16 ? 4 : 8; }
+
+std::string product_options(DType dtype, std::int64_t rows) {
+  return format_option(dtype) + " -DROWS=" + std::to_string(rows);
+}
+
+/// Expert, first row and end of the expert of each tile.
+std::vector<std::int32_t> tiles_of(const Routing& routing, std::int64_t rows) {
+  std::vector<std::int32_t> tiles;
+  for (std::size_t expert = 0; expert + 1 < routing.first_row.size(); ++expert)
+    for (std::int64_t row = routing.first_row[expert]; row < routing.first_row[expert + 1]; row += rows)
+      for (std::int64_t number : {static_cast<std::int64_t>(expert), row, routing.first_row[expert + 1]})
+        tiles.push_back(static_cast<std::int32_t>(number));
+  return tiles;
+}
+
+/// Q, K, V, the blocks and the output: the arguments that both attentions begin with.
+void begin_attention(AttentionCase& data, OpenClRun& run, const char* source, const char* kernel) {
+  const KvCache& cache = data.cache;
+  const std::int64_t element = bytes_per_element(cache.dtype);
+  const std::int64_t q_bytes = data.requests * data.query * data.heads * cache.head_dim * element;
+  const std::int64_t kv_bytes = data.cache_blocks * cache.kv_heads * cache.block * cache.head_dim * element;
+  run.build(source,
+            format_option(cache.dtype) + " -DGROUP=" + std::to_string(data.heads / cache.kv_heads) +
+                " -DHEAD_DIM=" + std::to_string(cache.head_dim),
+            kernel);
+  run.input(data.q, q_bytes);
+  run.input(cache.k, kv_bytes);
+  run.input(cache.v, kv_bytes);
+  input_numbers(run, data.blocks);
+  run.output(data.out, q_bytes);
+}
+
+const char* kernel_of(Operation operation) {
+  switch (operation) {
+    case Operation::kSoftmax:
+      return "softmax";
+    case Operation::kCrossEntropy:
+      return "cross_entropy";
+    case Operation::kSiluGate:
+      return "silu_gate";
+    default:
+      return "rms_norm";
+  }
+}
+
+}  // namespace
+
+void opencl_gemm(GemmCase& data, OpenClRun& run) {
+  const std::int64_t element = bytes_per_element(data.dtype), rows = rows_of_an_item(data.m);
+  run.build(kOpenClGemm, product_options(data.dtype, rows), "gemm");
+  run.input(data.a, data.m * data.k * element);
+  run.input(data.b, data.k * data.n * element);
+  run.output(data.c, data.m * data.n * bytes_of_a_sum(data.dtype));
+  for (std::int64_t size : {data.m, data.n, data.k}) run.number(size);
+  run.range(up_to_whole(data.n, 64) / 4, up_to_whole(data.m, 4 * rows) / rows, 16, 4);
+}
+
+void opencl_grouped_gemm(GroupedCase& data, OpenClRun& run) {
+  const std::int64_t element = bytes_per_element(data.dtype), made = data.routing.first_row.back();
+  const std::int64_t rows = rows_of_an_item((made + data.experts - 1) / data.experts);
+  const std::vector<std::int32_t> tiles = tiles_of(data.routing, 4 * rows);
+  run.build(kOpenClGemm, product_options(data.dtype, rows), "grouped_gemm");
+  run.input(data.rows, data.tokens * data.k * element);
+  run.input(data.weights, data.experts * data.k * data.n * element);
+  input_numbers(run, data.routing.token_of);
+  input_numbers(run, tiles);
+  run.output(data.c, made * data.n * bytes_of_a_sum(data.dtype));
+  for (std::int64_t size : {data.n, data.k}) run.number(size);
+  run.range(up_to_whole(data.n, 64) / 4, static_cast<std::int64_t>(tiles.size() / 3) * 4, 16, 4);
+}
+
+void opencl_prefill(AttentionCase& data, OpenClRun& run) {
+  const KvCache& cache = data.cache;
+  begin_attention(data, run, kOpenClPrefill, "prefill");
+  for (std::int64_t number : {data.query, data.total, cache.kv_heads, cache.block}) run.number(number);
+  const std::int64_t rows = data.query * (data.heads / cache.kv_heads);
+  run.range(up_to_whole(rows, 32) / 2, 4 * cache.kv_heads, 16, 4);
+}
+
+void opencl_decode(AttentionCase& data, OpenClRun& run) {
+  const KvCache& cache = data.cache;
+  begin_attention(data, run, kOpenClDecode, "decode");
+  for (std::int64_t number : {data.total, cache.kv_heads, cache.block, data.cache_blocks / data.requests})
+    run.number(number);
+  run.range(64 * data.requests * cache.kv_heads, 1, 64, 1);
+}
+
+void opencl_rows(RowCase& data, OpenClRun& run) {
+  const std::int64_t element = bytes_per_element(data.dtype), bytes = data.task.rows * data.task.columns * element;
+  run.build(kOpenClRows, format_option(data.dtype), kernel_of(data.operation));
+  run.input(data.task.in, data.operation == Operation::kSiluGate ? 2 * bytes : bytes);
+  if (data.operation == Operation::kRmsNorm) run.input(data.task.weight, data.task.columns * element);
+  if (data.operation == Operation::kCrossEntropy) run.input(data.task.labels, data.task.rows * 4);
+  run.output(data.task.out, data.operation == Operation::kCrossEntropy ? data.task.rows * 4 : bytes);
+  run.number(data.task.columns);
+  if (data.operation == Operation::kRmsNorm) run.number(kRmsEpsilon);
+  run.range(64 * data.task.rows, 1, 64, 1);
+}
+
+void opencl_rotary(RotaryCase& data, OpenClRun& run) {
+  const RotaryTask& task = data.task;
+  const std::int64_t bytes = task.tokens * task.heads * task.head_dim * bytes_per_element(data.dtype);
+  run.build(kOpenClMoves, format_option(data.dtype), "rotary");
+  run.input(task.in, bytes);
+  run.input(task.turns, task.tokens * task.head_dim * 4);
+  run.output(task.out, bytes);
+  run.number(task.heads);
+  run.number(task.head_dim / 2);
+  run.range(up_to_whole(task.heads * task.head_dim / 2, 64), task.tokens, 64, 1);
+}
+
+void opencl_copy_blocks(KvCopyCase& data, OpenClRun& run) {
+  const std::int64_t word = data.block_bytes % 16 == 0 ? 16 : 1;
+  run.build(kOpenClMoves,
+            format_option(data.dtype) + " -DWORD=" + (word == 16 ? "uint4" : "uchar") +
+                " -DWORDS=" + std::to_string(data.block_bytes / word) + "L",
+            "copy_blocks");
+  run.output(data.k, 2 * data.blocks * data.block_bytes);
+  run.output(data.v, 2 * data.blocks * data.block_bytes);
+  input_numbers(run, data.from);
+  input_numbers(run, data.to);
+  run.range(64 * data.blocks, 2, 64, 1);
+}
+
+}  // namespace poolcast::kernels
