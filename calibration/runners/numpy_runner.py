@@ -85,6 +85,40 @@ class SiluGate(Rows):
         return self.formula(self.x.astype(np.float64))
 
 
+class ResidualAdd(Rows):
+    def prepare(self, shape, draw):
+        super().prepare(shape, draw)
+        self.addend = draw(shape["rows"], shape["columns"])
+
+    def run(self):
+        np.add(self.x, self.addend, out=self.out)
+
+    def reference(self):
+        return self.x.astype(np.float64) + self.addend
+
+
+class KvStore:
+    """K and V of new tokens to their slots, blocks in random order, in a cache laid out as attention here reads it."""
+
+    def prepare(self, shape, draw):
+        tokens, heads, d, block = shape["tokens"], shape["kv_heads"], shape["head_dim"], shape["block"]
+        self.new = draw(2, tokens, heads, d)
+        whole = tokens // block
+        order = np.append(np.argsort(draw(whole)), whole)  # a block that is not full lies last
+        token = np.arange(tokens)
+        self.slots = order[token // block] * block + token % block
+        self.out = np.empty((2, heads, tokens, d), np.float32)
+
+    def run(self):
+        self.out[:, :, self.slots] = self.new.transpose(0, 2, 1, 3)
+
+    def reference(self):
+        wanted = np.empty(self.out.shape)
+        for token, slot in enumerate(self.slots):
+            wanted[:, :, slot] = self.new[:, token]
+        return wanted
+
+
 class DecodeAttention:
     """One query of each request over its own context, which lies in one piece instead of in blocks."""
 
@@ -162,7 +196,9 @@ OPERATIONS = {
     "softmax": Softmax,
     "rms_norm": RmsNorm,
     "silu_gate": SiluGate,
+    "residual_add": ResidualAdd,
     "rotary": Rotary,
+    "kv_store": KvStore,
     "prefill_attention": PrefillAttention,
     "decode_attention": DecodeAttention,
 }

@@ -3,6 +3,7 @@
 
 #include "kernels/cuda/device_run.h"
 #include "kernels/cuda/portable.h"
+#include "kernels/moves/kv_store.h"
 #include "kernels/moves/move_case.h"
 
 namespace poolcast::cuda {
@@ -13,7 +14,27 @@ using kernels::DeviceKind;
 using kernels::Kernel;
 using kernels::KernelProblem;
 using kernels::KvCopyCase;
+using kernels::KvStoreCase;
 using kernels::Operation;
+
+void store(KvStoreCase& data, DeviceRun& run) {
+  const kernels::KvStoreTask& task = data.task;
+  const auto token_bytes = static_cast<std::size_t>(task.kv_heads * task.head_bytes);
+  const auto new_bytes = static_cast<std::size_t>(task.tokens) * token_bytes;
+  const auto cache_bytes = static_cast<std::size_t>(data.blocks * task.block) * token_bytes;
+  TokenStore store;
+  store.k = run.input(task.k, new_bytes);
+  store.v = run.input(task.v, new_bytes);
+  store.keys = run.output(task.k_cache, cache_bytes);
+  store.values = run.output(task.v_cache, cache_bytes);
+  store.slots = run.input(data.slots);
+  store.tokens = static_cast<int>(task.tokens);
+  store.kv_heads = static_cast<int>(task.kv_heads);
+  store.head_dim = static_cast<int>(task.head_bytes / kernels::bytes_per_element(data.dtype));
+  store.block = static_cast<int>(task.block);
+  store.kind = kind_of(data.dtype);
+  run.launch = [store] { launch_store(store, nullptr); };
+}
 
 void copy_blocks(KvCopyCase& data, DeviceRun& run) {
   const auto cache_bytes = static_cast<std::size_t>(2 * data.blocks * data.block_bytes);
@@ -64,6 +85,8 @@ std::string why_not_all_reduce(const KernelProblem& problem) {
 }
 
 constexpr Kernel kMoveKernels[] = {
+    {Operation::kKvStore, "cuda_portable", DeviceKind::kCuda, "SIMT, a block of threads a token", why_not_here,
+     prepare<KvStoreCase, store>},
     {Operation::kKvCopy, "cuda_portable", DeviceKind::kCuda, "SIMT, a block of threads a block of K or V", why_not_here,
      prepare<KvCopyCase, copy_blocks>},
     {Operation::kAllReduce, "cuda_portable", DeviceKind::kCuda,

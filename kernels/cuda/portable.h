@@ -51,6 +51,10 @@ void launch_softmax(const Rows& rows, Stream stream);
 /// out: one fp32 loss a row.
 void launch_cross_entropy(const Rows& rows, const int* labels, Stream stream);
 void launch_rms_norm(const Rows& rows, const void* weight, Stream stream);
+/// in: [rows, 2 * columns], a row's gates, then its factors.
+void launch_silu_gate(const Rows& rows, Stream stream);
+/// addend: as `in`.
+void launch_residual_add(const Rows& rows, const void* addend, Stream stream);
 
 /// x and out: [tokens, heads, head_dim]; turns are (cos, sin) pairs, [tokens, head_dim / 2], in fp32.
 struct Rotary {
@@ -63,6 +67,22 @@ struct Rotary {
   ElementKind kind = ElementKind::kBf16;
 };
 void launch_rotary(const Rotary& rotary, Stream stream);
+
+/// K and V of new tokens, [tokens, kv_heads, head_dim] each, to their slots of caches [blocks, kv_heads, block,
+/// head_dim]: a slot is the block's number * block + the place in it.
+struct TokenStore {
+  const void* k = nullptr;
+  const void* v = nullptr;
+  void* keys = nullptr;
+  void* values = nullptr;
+  const long* slots = nullptr;
+  int tokens = 0;
+  int kv_heads = 0;
+  int head_dim = 0;
+  int block = 0;
+  ElementKind kind = ElementKind::kBf16;
+};
+void launch_store(const TokenStore& store, Stream stream);
 
 /// Copies `count` blocks of `block_bytes` within K and within V: block from[i] to block to[i].
 struct BlockCopy {

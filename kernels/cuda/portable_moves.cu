@@ -27,6 +27,19 @@ __global__ void rotary_kernel(const Rotary r) {
   }
 }
 
+/// Grid: tokens.
+template <class Element>
+__global__ void store_kernel(const TokenStore s) {
+  const int width = s.kv_heads * s.head_dim;
+  const long from = static_cast<long>(blockIdx.x) * width, slot = s.slots[blockIdx.x];
+  for (int i = threadIdx.x; i < width; i += kThreads) {
+    const long row = (slot / s.block * s.kv_heads + i / s.head_dim) * s.block + slot % s.block;
+    const long to = row * s.head_dim + i % s.head_dim;
+    static_cast<Element*>(s.keys)[to] = static_cast<const Element*>(s.k)[from + i];
+    static_cast<Element*>(s.values)[to] = static_cast<const Element*>(s.v)[from + i];
+  }
+}
+
 /// Grid: blocks of the cache, then K and V.
 template <class Word>
 __global__ void block_copy_kernel(const BlockCopy c) {
@@ -124,6 +137,11 @@ void launch_transpose(const void* from, void* to, int rows, int columns, int gro
 void launch_rotary(const Rotary& r, Stream stream) {
   const int blocks = blocks_for(static_cast<long>(r.tokens) * r.heads * (r.head_dim / 2));
   with_float_element(r.kind, [&](auto one) { rotary_kernel<decltype(one)><<<blocks, kThreads, 0, stream>>>(r); });
+  check(cudaGetLastError());
+}
+
+void launch_store(const TokenStore& s, Stream stream) {
+  with_float_element(s.kind, [&](auto one) { store_kernel<decltype(one)><<<s.tokens, kThreads, 0, stream>>>(s); });
   check(cudaGetLastError());
 }
 

@@ -92,6 +92,25 @@ __global__ void __launch_bounds__(kThreads) rms_norm_kernel(const Rows r, const 
   }
 }
 
+template <class Element>
+__global__ void __launch_bounds__(kThreads) silu_gate_kernel(const Rows r) {
+  const long at = static_cast<long>(blockIdx.x) * r.columns;
+  const auto* gates = static_cast<const Element*>(r.in) + 2 * at;
+  for (int i = threadIdx.x; i < r.columns; i += kThreads) {
+    const float x = to_float(gates[i]);
+    put(static_cast<Element*>(r.out)[at + i], x / (1.0f + __expf(-x)) * to_float(gates[r.columns + i]));
+  }
+}
+
+template <class Element>
+__global__ void __launch_bounds__(kThreads) residual_add_kernel(const Rows r, const void* addend) {
+  const long at = static_cast<long>(blockIdx.x) * r.columns;
+  const auto *x = static_cast<const Element*>(r.in) + at, *y = static_cast<const Element*>(addend) + at;
+  for (int i = threadIdx.x; i < r.columns; i += kThreads) {
+    put(static_cast<Element*>(r.out)[at + i], to_float(x[i]) + to_float(y[i]));
+  }
+}
+
 }  // namespace
 
 void launch_softmax(const Rows& r, Stream stream) {
@@ -108,6 +127,17 @@ void launch_cross_entropy(const Rows& r, const int* labels, Stream stream) {
 void launch_rms_norm(const Rows& r, const void* weight, Stream stream) {
   with_float_element(r.kind,
                      [&](auto one) { rms_norm_kernel<decltype(one)><<<r.rows, kThreads, 0, stream>>>(r, weight); });
+  check(cudaGetLastError());
+}
+
+void launch_silu_gate(const Rows& r, Stream stream) {
+  with_float_element(r.kind, [&](auto one) { silu_gate_kernel<decltype(one)><<<r.rows, kThreads, 0, stream>>>(r); });
+  check(cudaGetLastError());
+}
+
+void launch_residual_add(const Rows& r, const void* addend, Stream stream) {
+  with_float_element(
+      r.kind, [&](auto one) { residual_add_kernel<decltype(one)><<<r.rows, kThreads, 0, stream>>>(r, addend); });
   check(cudaGetLastError());
 }
 

@@ -23,7 +23,8 @@ Rows rows_of(const RowCase& data, DeviceRun& run) {
   const std::size_t out_bytes = data.operation == Operation::kCrossEntropy
                                     ? static_cast<std::size_t>(data.task.rows) * sizeof(float)
                                     : bytes_of(elements, data.dtype);
-  return {run.input(data.task.in, bytes_of(elements, data.dtype)), run.output(data.task.out, out_bytes),
+  const std::int64_t inputs = data.operation == Operation::kSiluGate ? 2 * elements : elements;
+  return {run.input(data.task.in, bytes_of(inputs, data.dtype)), run.output(data.task.out, out_bytes),
           static_cast<int>(data.task.rows), static_cast<int>(data.task.columns), kind_of(data.dtype)};
 }
 
@@ -40,6 +41,15 @@ void cross_entropy(RowCase& data, DeviceRun& run) {
 void rms_norm(RowCase& data, DeviceRun& run) {
   const void* weight = run.input(data.task.weight, bytes_of(data.task.columns, data.dtype));
   run.launch = [rows = rows_of(data, run), weight] { launch_rms_norm(rows, weight, nullptr); };
+}
+
+void silu_gate(RowCase& data, DeviceRun& run) {
+  run.launch = [rows = rows_of(data, run)] { launch_silu_gate(rows, nullptr); };
+}
+
+void residual_add(RowCase& data, DeviceRun& run) {
+  const void* addend = run.input(data.task.addend, bytes_of(data.task.rows * data.task.columns, data.dtype));
+  run.launch = [rows = rows_of(data, run), addend] { launch_residual_add(rows, addend, nullptr); };
 }
 
 void rotary(RotaryCase& data, DeviceRun& run) {
@@ -64,6 +74,10 @@ constexpr Kernel kRowKernels[] = {
      why_not_here, prepare<RowCase, cross_entropy>},
     {Operation::kRmsNorm, "cuda_portable", DeviceKind::kCuda, "SIMT, a block a row", why_not_here,
      prepare<RowCase, rms_norm>},
+    {Operation::kSiluGate, "cuda_portable", DeviceKind::kCuda, "SIMT, a block a row", why_not_here,
+     prepare<RowCase, silu_gate>},
+    {Operation::kResidualAdd, "cuda_portable", DeviceKind::kCuda, "SIMT, a block a row", why_not_here,
+     prepare<RowCase, residual_add>},
     {Operation::kRotary, "cuda_portable", DeviceKind::kCuda, "SIMT, a thread a pair, cosines and sines from a table",
      why_not_here, prepare<RotaryCase, rotary>},
 };

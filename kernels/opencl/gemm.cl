@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C = A B. A group of 16 x 4 items makes a tile of 4 ROWS x 64 outputs, each item ROWS x 4 of them, from slices of A and B
-// in local memory. The host defines ROWS, few where C has few rows.
+// C = A B. A group of 16 x 4 items makes a tile of 4 ROWS x 64 outputs, each item ROWS x 4 of them, from slices of A
+// and B in local memory. The host defines ROWS, few where C has few rows.
 #define LINES 4
 #define TILE (LINES * ROWS)
 #define WIDE 64
@@ -47,7 +47,7 @@ __kernel __attribute__((reqd_work_group_size(16, LINES, 1))) void gemm(__global 
   multiply(a, 0, b, c, get_group_id(1) * TILE, m, get_group_id(0) * WIDE, n, k, tile_a, tile_b);
 }
 
-/// Each expert has rows of C of its own; `tiles` says for each tile its expert, its first row and where the expert ends.
+/// Each expert has rows of C of its own; `tiles` says of each tile its expert, its first row and where the expert ends.
 __kernel __attribute__((reqd_work_group_size(16, LINES, 1))) void grouped_gemm(
     __global const element* rows, __global const element* weights, __global const int* token_of,
     __global const int* tiles, __global output* c, int n, int k) {

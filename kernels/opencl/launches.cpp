@@ -2,6 +2,7 @@
 #include "kernels/opencl/launches.h"
 
 #include <string>
+#include <vector>
 
 #include "kernels/opencl/sources.h"
 
@@ -54,19 +55,6 @@ void begin_attention(AttentionCase& data, OpenClRun& run, const char* source, co
   run.output(data.out, q_bytes);
 }
 
-const char* kernel_of(Operation operation) {
-  switch (operation) {
-    case Operation::kSoftmax:
-      return "softmax";
-    case Operation::kCrossEntropy:
-      return "cross_entropy";
-    case Operation::kSiluGate:
-      return "silu_gate";
-    default:
-      return "rms_norm";
-  }
-}
-
 }  // namespace
 
 void opencl_gemm(GemmCase& data, OpenClRun& run) {
@@ -111,10 +99,11 @@ void opencl_decode(AttentionCase& data, OpenClRun& run) {
 
 void opencl_rows(RowCase& data, OpenClRun& run) {
   const std::int64_t element = bytes_per_element(data.dtype), bytes = data.task.rows * data.task.columns * element;
-  run.build(kOpenClRows, format_option(data.dtype), kernel_of(data.operation));
+  run.build(kOpenClRows, format_option(data.dtype), std::string(name(data.operation)));  // named alike
   run.input(data.task.in, data.operation == Operation::kSiluGate ? 2 * bytes : bytes);
   if (data.operation == Operation::kRmsNorm) run.input(data.task.weight, data.task.columns * element);
   if (data.operation == Operation::kCrossEntropy) run.input(data.task.labels, data.task.rows * 4);
+  if (data.operation == Operation::kResidualAdd) run.input(data.task.addend, bytes);
   run.output(data.task.out, data.operation == Operation::kCrossEntropy ? data.task.rows * 4 : bytes);
   run.number(data.task.columns);
   if (data.operation == Operation::kRmsNorm) run.number(kRmsEpsilon);
@@ -131,6 +120,21 @@ void opencl_rotary(RotaryCase& data, OpenClRun& run) {
   run.number(task.heads);
   run.number(task.head_dim / 2);
   run.range(up_to_whole(task.heads * task.head_dim / 2, 64), task.tokens, 64, 1);
+}
+
+void opencl_store(KvStoreCase& data, OpenClRun& run) {
+  const KvStoreTask& task = data.task;
+  const std::int64_t token_bytes = task.kv_heads * task.head_bytes,
+                     cache_bytes = data.blocks * task.block * token_bytes;
+  const std::int64_t head_dim = task.head_bytes / bytes_per_element(data.dtype);
+  run.build(kOpenClMoves, format_option(data.dtype), "store");
+  run.input(task.k, task.tokens * token_bytes);
+  run.input(task.v, task.tokens * token_bytes);
+  run.input(task.slots, task.tokens * 8);
+  run.output(task.k_cache, cache_bytes);
+  run.output(task.v_cache, cache_bytes);
+  for (std::int64_t number : {task.kv_heads, head_dim, task.block}) run.number(number);
+  run.range(up_to_whole(task.kv_heads * head_dim, 64), task.tokens, 64, 1);
 }
 
 void opencl_copy_blocks(KvCopyCase& data, OpenClRun& run) {

@@ -28,22 +28,24 @@ constexpr Kernel row(Operation operation) {
 }
 
 constexpr Kernel kOpenClKernels[] = {
-    {Operation::kGemm, "opencl", DeviceKind::kOpenCl, "tiles of up to 32 x 64 in local memory, 8 x 4 an item",
-     why_not, prepare<GemmCase, opencl_gemm>},
+    {Operation::kGemm, "opencl", DeviceKind::kOpenCl, "tiles of up to 32 x 64 in local memory, 8 x 4 an item", why_not,
+     prepare<GemmCase, opencl_gemm>},
     {Operation::kGroupedGemm, "opencl", DeviceKind::kOpenCl, "the same tiles, by expert, in one launch", why_not,
      prepare<GroupedCase, opencl_grouped_gemm>},
     {Operation::kPrefillAttention, "opencl", DeviceKind::kOpenCl,
      "tiles of 32 rows of all query heads of a KV head x 64 tokens in local memory, online softmax", why_not_attention,
      prepare<AttentionCase, opencl_prefill>},
     {Operation::kDecodeAttention, "opencl", DeviceKind::kOpenCl,
-     "64 items for a KV head of a request, all its query heads", why_not_decode,
-     prepare<AttentionCase, opencl_decode>},
+     "64 items for a KV head of a request, all its query heads", why_not_decode, prepare<AttentionCase, opencl_decode>},
     row(Operation::kSoftmax),
     row(Operation::kCrossEntropy),
     row(Operation::kRmsNorm),
     row(Operation::kSiluGate),
+    row(Operation::kResidualAdd),
     {Operation::kRotary, "opencl", DeviceKind::kOpenCl, "an item a pair, cosines and sines from a table", why_not,
      prepare<RotaryCase, opencl_rotary>},
+    {Operation::kKvStore, "opencl", DeviceKind::kOpenCl, "an item an element of K and V", why_not,
+     prepare<KvStoreCase, opencl_store>},
     {Operation::kKvCopy, "opencl", DeviceKind::kOpenCl, "64 items a block of K or V", why_not,
      prepare<KvCopyCase, opencl_copy_blocks>},
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A group of 16 x 4 items for 32 rows of a KV head: row r is query token r / GROUP on the head r % GROUP of those that
-// share the KV head, so K and V are read once for all of them. It goes through the tokens before and in the chunk, 64 at
-// a time: scores from slices of Q and K in local memory, the greatest score and the sum of each row kept up to date,
-// outputs in registers. An item has 8 rows, 4 tokens of their scores and 4 of each 64 of their outputs. The host defines
-// GROUP and HEAD_DIM.
+// share the KV head, so K and V are read once for all of them. It goes through the tokens before and in the chunk, 64
+// at a time: scores from slices of Q and K in local memory, the greatest score and the sum of each row kept up to date,
+// outputs in registers. An item has 8 rows, 4 tokens of their scores and 4 of each 64 of their outputs. The host
+// defines GROUP and HEAD_DIM.
 #define LINES 4
 #define OWN 8
 #define ROWS 32

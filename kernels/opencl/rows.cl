@@ -76,3 +76,11 @@ __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void silu_gate(__glo
   for (int i = get_local_id(0); i < columns; i += ITEMS)
     y[i] = rounded(factor(gate[i]) / (1 + exp(-factor(gate[i]))) * factor(gate[columns + i]));
 }
+
+__kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void residual_add(__global const element* in,
+                                                                              __global const element* addend,
+                                                                              __global output* out, int columns) {
+  const long row = get_group_id(0) * (long)columns;
+  for (int i = get_local_id(0); i < columns; i += ITEMS)
+    out[row + i] = rounded(factor(in[row + i]) + factor(addend[row + i]));
+}

@@ -48,7 +48,8 @@ function attention({requests, query, before, heads, kvHeads, headDim}, draw) {
   const reference = byRow(headDim, (row) => {
     const token = Math.floor(row / heads);
     const kvHead = Math.floor(token / query) * kvHeads + Math.floor((row % heads) / group);
-    return attentionRow(q.data.subarray(row * headDim, (row + 1) * headDim), before + (token % query) + 1, (tensor, t) =>
+    const own = q.data.subarray(row * headDim, (row + 1) * headDim);
+    return attentionRow(own, before + (token % query) + 1, (tensor, t) =>
       (tensor === 'k' ? k : v).data.subarray((kvHead * total + t) * headDim, (kvHead * total + t + 1) * headDim));
   });
   return {nodes, constants, inputs: {q, k, v}, y: [requests, query, kvHeads, group, headDim], reference};

@@ -26,7 +26,8 @@ function gemm({m, n, k}, draw) {
 
 /** An operation on each row of the inputs, matrices all; `wanted` makes a row of y from theirs. */
 function onRows({rows, columns}, inputs, nodes, constants, wanted) {
-  const row = (i) => Object.values(inputs).map(({data}) => Float64Array.from(data.subarray(i * columns, (i + 1) * columns)));
+  const row = (i) => Object.values(inputs).map(
+      ({data}) => Float64Array.from(data.subarray(i * columns, (i + 1) * columns)));
   return {nodes, constants, inputs, y: [rows, columns], reference: byRow(columns, (i) => wanted(...row(i)))};
 }
 
@@ -38,6 +39,12 @@ function softmax(shape, draw) {
     const sum = powers.reduce((a, b) => a + b, 0);
     return powers.map((v) => v / sum);
   });
+}
+
+function residualAdd(shape, draw) {
+  const inputs = {x: draw(shape.rows, shape.columns), addend: draw(shape.rows, shape.columns)};
+  const nodes = [{op: 'Add', inputs: ['x', 'addend'], outputs: ['y']}];
+  return onRows(shape, inputs, nodes, {}, (x, addend) => x.map((v, i) => v + addend[i]));
 }
 
 /** The node that ONNX Runtime has for it; written out in six it takes twice as long. */
@@ -64,6 +71,7 @@ function siluGate(shape, draw) {
 
 module.exports = {
   operations: {
-    gemm, softmax, rms_norm: rmsNorm, silu_gate: siluGate, rotary, prefill_attention: prefill, decode_attention: decode,
+    gemm, softmax, rms_norm: rmsNorm, silu_gate: siluGate, residual_add: residualAdd, rotary,
+    prefill_attention: prefill, decode_attention: decode,
   },
 };

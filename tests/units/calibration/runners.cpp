@@ -40,7 +40,8 @@ void check_measures(RunnerClient& runner, const std::string& text, const std::st
     CHECK(outcome.result->digest.size() == 64);
     CHECK(outcome.result->wall_ns.size() == 3);
     REQUIRE(outcome.result->error);
-    CHECK(*outcome.result->error > 0);
+    const bool exact = text.rfind("kv_store", 0) == 0 || text.rfind("residual_add", 0) == 0;
+    CHECK((*outcome.result->error > 0 || exact));
   }
 }
 
@@ -63,7 +64,9 @@ TEST_CASE("the numpy runner measures and checks its operations") {
   CHECK(runner.describe().peak_flops.at("fp32") > 1e8);
   for (const char* text :
        {"gemm fp32 m=33 n=65 k=129", "softmax fp32 rows=5 columns=77", "rms_norm fp32 rows=5 columns=77",
-        "silu_gate fp32 rows=5 columns=77", "rotary fp32 tokens=5 heads=3 head_dim=16",
+        "silu_gate fp32 rows=5 columns=77", "residual_add fp32 rows=5 columns=77",
+        "rotary fp32 tokens=5 heads=3 head_dim=16", "kv_store fp32 tokens=37 kv_heads=3 head_dim=16 block=5",
+        "kv_store fp32 tokens=1 kv_heads=1 head_dim=1",
         "decode_attention fp32 requests=2 context=50 heads=4 kv_heads=2 head_dim=16",
         "prefill_attention fp32 query=7 context=20 heads=4 kv_heads=2 head_dim=16"})
     check_measures(runner, text, "numpy");
@@ -78,13 +81,13 @@ TEST_CASE("the ONNX Runtime runner measures and checks its operations") {
   }
   RunnerClient runner({"node", folder + "/runner.js"});
   CHECK_THAT(runner.describe().runtime, Catch::StartsWith("onnxruntime-node "));
-  for (const char* text :
-       {"gemm fp32 m=33 n=65 k=129", "softmax fp32 rows=5 columns=77", "rms_norm fp32 rows=5 columns=77",
-        "silu_gate fp32 rows=5 columns=77", "rotary fp32 tokens=5 heads=3 head_dim=16",
-        "decode_attention fp32 requests=2 context=50 heads=4 kv_heads=2 head_dim=16",
-        "decode_attention fp32 requests=1 context=1 heads=3 kv_heads=3 head_dim=8",
-        "prefill_attention fp32 query=7 context=20 heads=4 kv_heads=2 head_dim=16",
-        "prefill_attention fp32 query=1 context=0 heads=2 kv_heads=1 head_dim=8"})
+  for (const char* text : {"gemm fp32 m=33 n=65 k=129", "softmax fp32 rows=5 columns=77",
+                           "rms_norm fp32 rows=5 columns=77", "silu_gate fp32 rows=5 columns=77",
+                           "residual_add fp32 rows=5 columns=77", "rotary fp32 tokens=5 heads=3 head_dim=16",
+                           "decode_attention fp32 requests=2 context=50 heads=4 kv_heads=2 head_dim=16",
+                           "decode_attention fp32 requests=1 context=2 heads=3 kv_heads=3 head_dim=8",
+                           "prefill_attention fp32 query=7 context=20 heads=4 kv_heads=2 head_dim=16",
+                           "prefill_attention fp32 query=1 context=3 heads=2 kv_heads=1 head_dim=8"})
     check_measures(runner, text, "onnxruntime");
   check_refuses(runner);
 }
