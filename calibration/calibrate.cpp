@@ -15,6 +15,7 @@
 #include "calibration/file.h"
 #include "calibration/fit.h"
 #include "calibration/refine.h"
+#include "scenarios/atomic_file.h"
 #include "scenarios/error.h"
 
 namespace poolcast::calibration {
@@ -53,8 +54,19 @@ void fill_provenance(Calibration& c, const Description& d, const Plan& plan) {
   if (d.bandwidth > 0) p["peak_bytes_per_s"] = fmt::format("{:.6g}", d.bandwidth);
 }
 
+void check_kernel(const std::string& kernel, const Description& d) {
+  std::vector<std::string_view> names = {"auto"};
+  for (const OfferedKernel& k : d.kernels) {
+    if (std::find(names.begin(), names.end(), k.kernel) == names.end()) names.emplace_back(k.kernel);
+  }
+  if (std::find(names.begin(), names.end(), kernel) == names.end())
+    throw ConfigError(fmt::format("--implementation: {} has no kernel called {}{}", d.device, quote(kernel),
+                                  suggestion(kernel, names)));
+}
+
 /// What was measured before, if it was of the same model on the same device.
-Calibration start(const CalibrateOptions& options, const CurveIdentity& wanted, const Plan& plan) {
+Calibration start(const CalibrateOptions& options, const CurveIdentity& wanted, const std::string& runtime,
+                  const Plan& plan) {
   Calibration fresh;
   fresh.head.identity = wanted;
   fresh.head.poolcast = POOLCAST_VERSION;
@@ -71,10 +83,12 @@ Calibration start(const CalibrateOptions& options, const CurveIdentity& wanted, 
   compare("device", is.device, wanted.device);
   compare("implementation", is.implementation, wanted.implementation);
   compare("origin", is.origin, wanted.origin);
+  compare("runtime", before.provenance["runtime"], runtime);
   if (!differences.empty())
     throw ConfigError(Location{options.output}, "", "is a calibration of something else: " + differences);
   // Parts by their names: another version may have planned other ones.
   for (Point& point : before.points) {
+    if (!point.failure.empty()) continue;  // is tried again
     const std::string& name = before.parts[point.part].name;
     const auto same =
         std::find_if(fresh.parts.begin(), fresh.parts.end(), [&](const Part& p) { return p.name == name; });
@@ -103,7 +117,7 @@ class Session {
         ++shown_.done;
         continue;
       }
-      if (out_of_time()) return;
+      if (over()) return;
       take(p);
       ++shown_.done;
     }
@@ -111,11 +125,11 @@ class Session {
   }
 
   void refine(const Plan& plan) {
-    while (report_.complete && !out_of_time()) {
+    while (report_.complete && !over()) {
       const std::vector<Point> next = worst_gap(c_, options_.identity, plan, options_.limits, options_.refine_above);
       bool any = false;
       for (const Point& p : next) {
-        if (out_of_time()) break;
+        if (over()) break;
         if (!known_.insert(key(p)).second) continue;
         any = true;
         ++report_.refined;
@@ -128,7 +142,7 @@ class Session {
 
   void measure_again() {
     for (Point& point : c_.points) {
-      if (out_of_time()) return;
+      if (over()) return;
       if (!point.failure.empty()) continue;
       Point more;
       more.problem = point.problem;
@@ -147,6 +161,7 @@ class Session {
   CalibrateReport finish(const Plan& plan) {
     report_.left = shown_.planned - shown_.done;
     report_.left_out = plan.left_out;
+    report_.given_up = runner_.given_up();
     fit(c_);
     save(c_, options_.output);
     return report_;
@@ -154,13 +169,14 @@ class Session {
 
  private:
   static std::string key(const Point& p) { return fmt::format("{} {}", p.problem, p.cold); }
-  bool out_of_time() const { return since(begin_) >= options_.budget_s; }
+  bool over() const { return since(begin_) >= options_.budget_s || runner_.given_up(); }
 
   void take(Point point) {
     tell(point);
     measure(runner_, stop_rule(), options_.kernel, cpu_clock_, point);
     ++report_.measured;
     report_.failed += !point.failure.empty();
+    if (!point.failure.empty()) ++report_.failures[point.failure];
     report_.noisy += point.noisy;
     shown_.failed = report_.failed;
     c_.points.push_back(std::move(point));
@@ -242,7 +258,11 @@ void measure(RunnerClient& runner, const StopRule& stop, const std::string& kern
 CalibrateReport calibrate(const CalibrateOptions& options, RunnerClient& runner,
                           const std::function<void(const CalibrateProgress&)>& progress) {
   make_plan(options.identity, options.limits);  // what cannot be measured is told before anything is
-  const DeviceLock lock(runner.describe(false).device);
+  AtomicFile(options.output);                   // and what cannot be written
+  const Lock file_lock = Lock::of_file(options.output);
+  const Description& first = runner.describe(false);
+  const Lock lock = Lock::of_hardware(first.hardware.empty() ? first.device : first.hardware, first.device);
+  check_kernel(options.kernel, first);
   const Description& description = runner.describe();
   PlanLimits limits = options.limits;
   limits.offered.emplace();
@@ -255,12 +275,17 @@ CalibrateReport calibrate(const CalibrateOptions& options, RunnerClient& runner,
   const bool cpu_clock =
       std::find(description.clocks.begin(), description.clocks.end(), "cpu") != description.clocks.end();
   wanted.clock = cpu_clock ? "cpu" : "wall";
-  Calibration calibration = start(options, wanted, plan);
+  Calibration calibration = start(options, wanted, description.runtime, plan);
   fill_provenance(calibration, description, plan);
   Session session(options, runner, std::move(calibration), cpu_clock, progress);
-  session.measure_plan(plan);
-  session.refine(plan);
-  for (int round = 1; round < options.rounds; ++round) session.measure_again();
+  try {
+    session.measure_plan(plan);
+    session.refine(plan);
+    for (int round = 1; round < options.rounds; ++round) session.measure_again();
+  } catch (const ConfigError&) {  // the device is gone: what was measured stays
+    session.finish(plan);
+    throw;
+  }
   return session.finish(plan);
 }
 

@@ -16,7 +16,23 @@
 namespace poolcast::calibration {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+Clock::time_point after(double seconds) {
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+}
+
 constexpr std::size_t kLongestLine = 64U << 20U;
+
+/// False when the time is over.
+bool wait_for(int socket, short event, Clock::time_point end) {
+  while (true) {
+    const double left_s = std::chrono::duration<double>(end - Clock::now()).count();
+    if (left_s <= 0) return false;
+    pollfd wait{socket, event, 0};
+    if (::poll(&wait, 1, static_cast<int>(left_s * 1e3) + 1) > 0) return true;
+  }
+}
 
 [[noreturn]] void become(char* const* words, int socket) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -43,27 +59,36 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
 }
 
 ChildProcess::~ChildProcess() {
-  if (socket_ >= 0) ::close(socket_);
-  if (child_ <= 0 || !ending_.empty()) return;
-  ::kill(-child_, SIGKILL);
-  ::kill(child_, SIGKILL);  // before it made its group
-  ::waitpid(child_, nullptr, 0);
+  if (child_ > 0 && ending_.empty()) {
+    ::kill(-child_, SIGKILL);
+    ::kill(child_, SIGKILL);  // before it made its group
+    ::waitpid(child_, nullptr, 0);
+  }
+  if (socket_ >= 0) ::close(socket_);  // last: it would complain of a lost reader
 }
 
-bool ChildProcess::send(const std::string& line) {
+bool ChildProcess::send(const std::string& line, double timeout_s) {
   const std::string bytes = line + "\n";
+  const Clock::time_point end = after(timeout_s);
   for (std::size_t sent = 0; sent < bytes.size();) {
-    const ssize_t n = ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    sent += static_cast<std::size_t>(n);
+    const ssize_t n = ::send(socket_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n > 0) {
+      sent += static_cast<std::size_t>(n);
+      continue;
+    }
+    if (errno != EINTR && errno != EAGAIN) return false;
+    if (errno == EAGAIN && !wait_for(socket_, POLLOUT, end)) return false;
   }
   return true;
 }
 
+bool ChildProcess::has_output() const {
+  char byte = 0;
+  return !buffer_.empty() || ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 ChildProcess::Wait ChildProcess::receive(double timeout_s, std::string& line) {
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + std::chrono::duration<double>(timeout_s);
+  const Clock::time_point end = after(timeout_s);
   for (std::size_t looked = 0;;) {
     if (const std::size_t at = buffer_.find('\n', looked); at != std::string::npos) {
       line = buffer_.substr(0, at);
@@ -72,10 +97,7 @@ ChildProcess::Wait ChildProcess::receive(double timeout_s, std::string& line) {
     }
     looked = buffer_.size();
     if (looked > kLongestLine) return Wait::kTooLong;
-    const double left_s = std::chrono::duration<double>(end - Clock::now()).count();
-    if (left_s <= 0) return Wait::kTimeout;
-    pollfd wait{socket_, POLLIN, 0};
-    if (::poll(&wait, 1, static_cast<int>(left_s * 1e3) + 1) <= 0) continue;
+    if (!wait_for(socket_, POLLIN, end)) return Wait::kTimeout;
     std::array<char, 65536> bytes{};
     const ssize_t n = ::recv(socket_, bytes.data(), bytes.size(), 0);
     if (n < 0 && errno == EINTR) continue;

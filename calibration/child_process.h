@@ -9,8 +9,8 @@
 
 namespace poolcast::calibration {
 
-/// A program with which lines are exchanged. It ends with this object, and with this process however that ends; so do
-/// the programs that it started itself.
+/// A program with which lines are exchanged. It ends with this object, and with this process however that ends. The
+/// programs that it started itself, and left in its process group, end with this object.
 class ChildProcess {
  public:
   /// The first word is found as a shell would. A program that cannot be started looks like one that ended at once.
@@ -19,12 +19,15 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// False when the program no longer reads.
-  bool send(const std::string& line);
+  /// False when the program no longer reads, or did not read enough within the time.
+  bool send(const std::string& line, double timeout_s);
 
   enum class Wait { kLine, kEnded, kTimeout, kTooLong };
   /// The next line without its end. A line of more than 64 MiB is given up (kTooLong).
   Wait receive(double timeout_s, std::string& line);
+
+  /// Whether it printed something that was not received yet.
+  bool has_output() const;
 
   /// How it ended ("exit status 3", "signal 11"), once it has; empty before.
   std::string ending();

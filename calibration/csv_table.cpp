@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibration/csv_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -39,17 +41,22 @@ std::size_t CsvTable::column(std::string_view name) const {
 }
 
 bool CsvTable::next() {
-  std::string_view line;
   do {
-    if (!lines_.next(line)) return false;
-  } while (line.empty());
-  split(line, cells_);
+    if (!lines_.next(line_)) return false;
+  } while (line_.empty());
+  split(line_, cells_);
   if (cells_.size() < names_.size()) fail("the row has fewer cells than the header");
   return true;
 }
 
 void CsvTable::fail(const std::string& message) const {
   throw ConfigError(Location{lines_.path(), static_cast<int>(lines_.number()), 1}, "", message);
+}
+
+void CsvTable::fail_at(std::size_t column, const std::string& message) const {
+  const auto at = static_cast<int>(cells_[column].data() - line_.data()) + 1;
+  throw ConfigError(Location{lines_.path(), static_cast<int>(lines_.number()), at, std::string(line_)}, "",
+                    fmt::format("{} {} (column {})", quote(cells_[column]), message, names_[column]));
 }
 
 std::string_view CsvTable::text(std::size_t column) const { return cells_[column]; }
@@ -59,14 +66,27 @@ double CsvTable::number(std::size_t column) const {
   double value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value))
-    fail(quote(cell) + " is no number (column " + names_[column] + ")");
+    fail_at(column, "is no number");
   return value;
 }
 
 std::int64_t CsvTable::integer(std::size_t column) const {
   const double value = number(column);
-  if (value != std::floor(value) || std::abs(value) > 9e15) fail(quote(cells_[column]) + " is no whole number");
+  if (value != std::floor(value) || std::abs(value) > 9e15) fail_at(column, "is no whole number");
   return static_cast<std::int64_t>(value);
+}
+
+std::int64_t CsvTable::size(std::size_t column, std::int64_t least) const {
+  const std::int64_t value = integer(column);
+  if (value < least || value > std::int64_t{1} << 40) fail_at(column, fmt::format("is not from {} to 2^40", least));
+  return value;
+}
+
+double CsvTable::time(std::size_t column, double unit_s) const {
+  constexpr double kLongest_s = 1e6;
+  const double seconds = number(column) * unit_s;
+  if (!(seconds > 0 && seconds < kLongest_s)) fail_at(column, "is no time");
+  return seconds;
 }
 
 }  // namespace poolcast::calibration

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "scenarios/atomic_file.h"
+#include "scenarios/digest.h"
 #include "scenarios/error.h"
 #include "scenarios/h5_store.h"
 
@@ -220,19 +221,29 @@ Calibration load(const std::string& path) {
   return calibration;
 }
 
-DeviceLock::DeviceLock(const std::string& device) {
-  std::string name = device;
+Lock::Lock(std::string name, const std::string& refusal) {
   std::replace_if(
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
   const std::string path = (std::filesystem::temp_directory_path() / ("poolcast-" + name + ".lock")).string();
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (file_ < 0) throw FileError(Location{path}, "", "cannot be opened: it is the lock of a device that is measured");
+  file_ = ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644);  // other users may lock it, too
+  if (file_ < 0) throw FileError(Location{path}, "", "cannot be opened: it is the lock of what is calibrated");
   if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
   ::close(file_);
-  throw ConfigError(
-      fmt::format("{} is being measured by another process (it holds {}); wait until that is done", device, path));
+  throw ConfigError(fmt::format("{} by another process (it holds {}); wait until that is done", refusal, path));
 }
 
-DeviceLock::~DeviceLock() { ::close(file_); }
+Lock::~Lock() {
+  if (file_ >= 0) ::close(file_);
+}
+
+Lock Lock::of_hardware(const std::string& hardware, const std::string& device) {
+  return {hardware.substr(0, 100), device + " is being measured"};
+}
+
+Lock Lock::of_file(const std::string& path) {
+  std::error_code ignored;
+  const std::string whole = std::filesystem::weakly_canonical(path, ignored).string();
+  return {sha256(whole.empty() ? path : whole).substr(0, 32), path + " is being written"};
+}
 
 }  // namespace poolcast::calibration

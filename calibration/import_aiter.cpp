@@ -21,6 +21,16 @@ double times_of(const CurveIdentity& id, std::int64_t n, std::int64_t k) {
   return times > 0 ? times : 1;
 }
 
+/// A row says the format of its weights in a column of its own or in the name of its kernel ("a8w8_blockscale…": fp8).
+Precision weights_of(const CsvTable& rows) {
+  if (rows.has("q_dtype_w")) {
+    const std::string_view type = rows.text(rows.column("q_dtype_w"));
+    if (type == "torch.int8") return Precision::kInt8;
+    if (type.rfind("torch.float8", 0) == 0) return Precision::kFp8;
+  }
+  return rows.text(rows.column("kernelName")).rfind("a8w8", 0) == 0 ? Precision::kFp8 : Precision::kBf16;
+}
+
 }  // namespace
 
 Calibration import_aiter(const std::string& source, const CurveIdentity& identity) {
@@ -28,15 +38,20 @@ Calibration import_aiter(const std::string& source, const CurveIdentity& identit
   CsvTable rows(source);
   const std::size_t m = rows.column("M"), n = rows.column("N"), k = rows.column("K"), us = rows.column("us"),
                     gfx = rows.column("gfx"), kernel = rows.column("kernelName");
+  std::string others;
   while (rows.next()) {
-    const std::int64_t out = rows.integer(n), in = rows.integer(k);
+    if (const Precision is = weights_of(rows); is != identity.weights) {
+      others = fmt::format(" of {} weights, but of {}", name(identity.weights), name(is));
+      continue;
+    }
+    const std::int64_t out = rows.size(n), in = rows.size(k);
     c.head.identity.device = rows.text(gfx);
     const std::size_t part =
         add_part(c, fmt::format("gemm n={} k={}", out, in), Term::kLinear, times_of(identity, out, in));
-    const double seconds = rows.number(us) * 1e-6;
-    if (seconds > 0) add_point(c, part, {rows.integer(m)}, seconds, rows.text(kernel));
+    if (rows.number(us) == 0) continue;  // not measured
+    add_point(c, part, {rows.size(m)}, rows.time(us, 1e-6), rows.text(kernel));
   }
-  if (c.points.empty()) throw ConfigError(Location{source}, "", "has no rows");
+  if (c.points.empty()) throw ConfigError(Location{source}, "", "has no rows" + others);
   c.head.identity.implementation = "aiter, best kernel of each shape";
   c.provenance["published"] = "ROCm/aiter@e404860 (MIT)";
   c.provenance["note"] = "the fastest of many kernels for each shape: optimistic";

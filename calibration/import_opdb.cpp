@@ -59,7 +59,7 @@ class Gemms {
       if (rows.text(dtype) != type) continue;
       c.head.identity.device = rows.text(device);
       c.head.identity.implementation = fmt::format("{} {}", rows.text(framework), rows.text(version));
-      by_size_[{rows.integer(n), rows.integer(k)}][rows.integer(m)] = rows.number(ms) * 1e-3;
+      by_size_[{rows.size(n), rows.size(k)}][rows.size(m)] = rows.time(ms, 1e-3);
     }
     for (const auto& [size, times] : by_size_) {
       n_.insert(size.first);
@@ -194,9 +194,9 @@ void add_attention(Calibration& c, const std::string& folder, const char* begin,
     if (rows.text(compute) != "bfloat16" || rows.text(type) != (id.kv == Precision::kBf16 ? "bfloat16" : "fp8"))
       continue;
     if (prefill && rows.integer(batch) != 1) continue;
-    const Shape shape = prefill ? Shape{rows.integer(isl), rows.integer(step)}
-                                : Shape{rows.integer(batch), rows.integer(isl) + rows.integer(step)};
-    add_point(c, part, shape, rows.number(ms) * 1e-3, rows.text(kernel));
+    const Shape shape = prefill ? Shape{rows.size(isl), rows.size(step, 0)}
+                                : Shape{rows.size(batch), rows.size(isl) + rows.size(step, 0)};
+    add_point(c, part, shape, rows.time(ms, 1e-3), rows.text(kernel));
   }
   if (c.points.size() == before)
     throw ConfigError(Location{path}, "",
@@ -220,7 +220,7 @@ void add_experts(Calibration& c, const std::string& folder) {
     if (rows.integer(hidden) != id.shape.hidden || rows.integer(inter) != moe.intermediate) continue;
     if (rows.integer(top) != moe.experts_per_token || rows.integer(experts) != moe.experts) continue;
     if (rows.integer(tp) != id.layout.tp || rows.integer(ep) != 1 || rows.text(type) != weight_type(id)) continue;
-    found[std::string(rows.text(distribution))].emplace_back(rows.integer(tokens), rows.number(ms) * 1e-3);
+    found[std::string(rows.text(distribution))].emplace_back(rows.size(tokens), rows.time(ms, 1e-3));
   }
   if (found.empty()) throw ConfigError(Location{path}, "", "has no mixture of experts of these sizes and this layout");
   // "balanced" comes first by name; power laws where there is nothing else.
@@ -239,7 +239,7 @@ void add_all_reduce(Calibration& c, const std::string& folder) {
   Grid grid{{{}}, {}};
   std::map<std::int64_t, double> times;
   while (rows.next()) {
-    if (rows.integer(devices) == id.layout.tp) times[rows.integer(size)] = rows.number(ms) * 1e-3;
+    if (rows.integer(devices) == id.layout.tp) times[rows.size(size)] = rows.time(ms, 1e-3);
   }
   if (times.size() < 2)
     throw ConfigError(Location{path}, "", fmt::format("has no all-reduce of {} devices", id.layout.tp));

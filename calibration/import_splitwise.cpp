@@ -9,6 +9,8 @@
 namespace poolcast::calibration {
 namespace {
 
+constexpr std::int64_t kMostRequests = 100'000;
+
 /// "llama2-70b" and "llama-2-70b" are one model.
 std::string letters_of(std::string_view text) {
   std::string kept;
@@ -33,11 +35,12 @@ Calibration import_splitwise(const std::string& source, const CurveIdentity& ide
     if (letters_of(rows.text(model)) != letters_of(identity.shape.name)) continue;
     if (rows.integer(tp) != identity.layout.tp) continue;
     c.head.identity.device = rows.text(hardware);
-    const std::int64_t n = rows.integer(batch), p = rows.integer(prompt);
-    StepRecord prefill{n * p, n, 0, 0, {}, rows.number(prompt_ms) * 1e-3, false};
+    const std::int64_t n = rows.size(batch), p = rows.size(prompt);
+    if (n > kMostRequests) rows.fail(fmt::format("a batch of more than {} requests", kMostRequests));
+    StepRecord prefill{n * p, n, 0, 0, {}, rows.time(prompt_ms, 1e-3), false};
     prefill.prefill.assign(static_cast<std::size_t>(n), {p, 0});
     c.steps.push_back(std::move(prefill));
-    c.steps.push_back({n, n, n, n * (p + rows.integer(output) / 2), {}, rows.number(token_ms) * 1e-3, false});
+    c.steps.push_back({n, n, n, n * (p + rows.size(output) / 2), {}, rows.time(token_ms, 1e-3), false});
   }
   if (c.steps.empty())
     throw ConfigError(Location{source}, "",

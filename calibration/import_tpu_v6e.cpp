@@ -29,10 +29,27 @@ std::map<std::string, Layer, std::less<>> layers(double n) {
           {"lm_head", {Term::kHead, 1}}};
 }
 
+/// The tables do not say what they were measured on, but where they were published does.
+CurveIdentity llama_8b() {
+  CurveIdentity id;
+  id.shape.layers = 32;
+  id.shape.hidden = 4096;
+  id.shape.heads = 32;
+  id.shape.kv_heads = 8;
+  id.shape.head_dim = 128;
+  id.shape.intermediate = 14336;
+  id.shape.vocab = 128256;
+  return id;
+}
+
 }  // namespace
 
 Calibration import_tpu_v6e(const std::string& source, const CurveIdentity& identity) {
   if (identity.layout.tp != 1) throw ConfigError(Location{source}, "", "holds one device, tp=1, and no other layout");
+  const std::string differences =
+      what_differs(llama_8b(), identity.shape, identity.layout, identity.weights, identity.kv);
+  if (!differences.empty())
+    throw ConfigError(Location{source}, "", "was measured for Llama-3.1-8B: " + differences);
   Calibration c = imported(identity, source);
   c.head.identity.device = "TPU v6e";
   c.head.identity.implementation = "xla";
@@ -47,7 +64,7 @@ Calibration import_tpu_v6e(const std::string& source, const CurveIdentity& ident
     const auto layer = known.find(layer_rows.text(name));
     if (layer == known.end()) continue;
     const std::size_t part = add_part(c, layer->first, layer->second.term, layer->second.times);
-    add_point(c, part, {layer_rows.integer(input)}, layer_rows.number(latency) * 1e-9, "xla");
+    add_point(c, part, {layer_rows.size(input)}, layer_rows.time(latency, 1e-9), "xla");
   }
 
   CsvTable rows(source + "/attention.csv");
@@ -58,8 +75,8 @@ Calibration import_tpu_v6e(const std::string& source, const CurveIdentity& ident
   const std::size_t decode = add_part(c, "decode attention", Term::kDecode, n);
   while (rows.next()) {
     const bool is_prefill = rows.text(kind) == "True";
-    const Shape shape = {rows.integer(is_prefill ? chunk : batch), rows.integer(kv)};
-    add_point(c, is_prefill ? prefill : decode, shape, rows.number(p50) * 1e-9, "xla");
+    const Shape shape = {rows.size(is_prefill ? chunk : batch), rows.size(kv, 0)};
+    add_point(c, is_prefill ? prefill : decode, shape, rows.time(p50, 1e-9), "xla");
   }
   hold_out(c);
   return c;

@@ -36,8 +36,8 @@ void read_mlp(Calibration& c, CsvTable& rows) {
     if (rows.integer(tp) != c.head.identity.layout.tp) continue;
     for (const Layer& layer : kLayers) {
       const std::size_t median = rows.column(fmt::format("time_stats.{}.median", layer.name));
-      add_point(c, add_part(c, layer.name, Term::kLinear, layer.times), {rows.integer(tokens)},
-                rows.number(median) * 1e-3, "vllm");
+      add_point(c, add_part(c, layer.name, Term::kLinear, layer.times), {rows.size(tokens)},
+                rows.time(median, 1e-3), "vllm");
     }
   }
 }
@@ -59,9 +59,10 @@ void read_attention(Calibration& c, CsvTable& rows) {
     if (rows.integer(tp) != c.head.identity.layout.tp) continue;
     const bool is_prefill = rows.text(kind) == "True";
     if (is_prefill && rows.integer(batch) != 1) continue;
-    const Shape shape = {rows.integer(is_prefill ? chunk : batch), rows.integer(kv)};
-    const double seconds = rows.number(is_prefill ? prefill_ms : decode_ms) * 1e-3;
-    if (seconds > 0) add_point(c, is_prefill ? prefill : decode, shape, seconds, rows.text(backend));
+    const Shape shape = {rows.size(is_prefill ? chunk : batch), rows.size(kv, 0)};
+    const std::size_t column = is_prefill ? prefill_ms : decode_ms;
+    if (rows.number(column) == 0) continue;  // not measured
+    add_point(c, is_prefill ? prefill : decode, shape, rows.time(column, 1e-3), rows.text(backend));
   }
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -27,8 +29,8 @@ void read_dense(Calibration& c, const std::string& path, double n) {
   while (rows.next()) {
     const auto found = known.find(rows.text(layer));
     if (found == known.end()) rows.fail("unknown layer " + quote(rows.text(layer)));
-    add_point(c, add_part(c, found->first, Term::kLinear, found->second), {rows.integer(tokens)},
-              rows.number(time) * 1e-6, "vllm");
+    add_point(c, add_part(c, found->first, Term::kLinear, found->second), {rows.size(tokens)},
+              rows.time(time, 1e-6), "vllm");
   }
 }
 
@@ -36,8 +38,8 @@ void read_per_sequence(Calibration& c, const std::string& path) {
   CsvTable rows(path);
   const std::size_t layer = rows.column("layer"), sequences = rows.column("sequences"), time = rows.column("time_us");
   while (rows.next()) {
-    add_point(c, add_part(c, std::string(rows.text(layer)), Term::kHead, 1), {rows.integer(sequences)},
-              rows.number(time) * 1e-6, "vllm");
+    add_point(c, add_part(c, std::string(rows.text(layer)), Term::kHead, 1), {rows.size(sequences)},
+              rows.time(time, 1e-6), "vllm");
   }
 }
 
@@ -52,14 +54,27 @@ void read_attention(Calibration& c, const std::string& path, double n) {
   const std::size_t mixed = add_part(c, "attention of chunk and decodes", Term::kMixed, n);
   while (rows.next()) {
     Shape x{};
-    for (std::size_t a = 0; a < 4; ++a) x[a] = rows.integer(columns[a]);
-    const double seconds = rows.number(time) * 1e-6;
+    for (std::size_t a = 0; a < 4; ++a) x[a] = rows.size(columns[a], 0);
+    const double seconds = rows.time(time, 1e-6);
     if (x[2] == 0)
       add_point(c, prefill, {x[0], x[1]}, seconds, "vllm");
     else if (x[0] == 0)
       add_point(c, decode, {x[2], x[3]}, seconds, "vllm");
     else
       add_point(c, mixed, x, seconds, "vllm");
+  }
+}
+
+/// The tables do not say what they were measured on; their names do ("…_meta-llama_Llama-3.1-8B_bf16_tp1").
+void check_name(const std::string& source, const std::string& of, const CurveIdentity& identity) {
+  const auto has = [&](std::string word) {
+    const auto same = [](char a, char b) {
+      return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    };
+    return std::search(of.begin(), of.end(), word.begin(), word.end(), same) != of.end();
+  };
+  for (const std::string& word : {identity.shape.name, fmt::format("_{}_", name(identity.weights))}) {
+    if (!has(word)) throw ConfigError(Location{source}, "", fmt::format("is of something else: {} is not in its name", quote(word)));
   }
 }
 
@@ -89,6 +104,7 @@ Calibration import_vllm_kernels(const std::string& source, const CurveIdentity& 
   const std::string tp = fmt::format("_tp{}", identity.layout.tp);
   if (prefix.size() < tp.size() || prefix.compare(prefix.size() - tp.size(), tp.size(), tp) != 0)
     throw ConfigError(Location{source}, "", fmt::format("is of another layout than tp={}", identity.layout.tp));
+  check_name(source, prefix.substr(prefix.find_last_of('/') + 1), identity);
   Calibration c = imported(identity, source);
   c.head.identity.device = prefix.substr(prefix.find_last_of('/') + 1);
   c.head.identity.implementation = "vllm 0.19.0";

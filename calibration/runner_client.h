@@ -26,9 +26,11 @@ struct RunOutcome {
 /// Asks a runner and believes nothing of what it says: an answer that cannot be true is a failure of that request
 /// alone. A runner that hangs, ends or prints something else is ended and started again.
 ///
-/// Not believed: other numbers of samples than asked for; times that are not finite and above zero; samples that sum up
-/// to more than the request took by this side's clock; more than 1.5 times the FLOP/s that the runner describes as the
-/// device's peak, or cold more than 4 times its bandwidth; an error above the tolerance, or none when it was asked for.
+/// Not believed: another kernel than asked for or described; other numbers of samples; times that are not finite and
+/// above zero; samples that sum up to more than the request took by this side's clock; more than 1.5 times the FLOP/s
+/// that the runner describes as the device's peak, or cold more than 4 times its bandwidth; an error below 0 or above
+/// the tolerance, or none when it was asked for; a tolerance above 0.1. The runner is started again after such an answer
+/// and when it prints what nobody asked for: from then on its answers may be those of earlier requests.
 class RunnerClient {
  public:
   explicit RunnerClient(std::vector<std::string> command, RunnerLimits limits = {});
@@ -37,9 +39,11 @@ class RunnerClient {
   /// when it gives no sound description.
   const Description& describe(bool peaks = true);
 
-  /// Throws ConfigError when the device is another one after a restart, or gone.
+  /// Throws ConfigError when the device is another one after a restart.
   RunOutcome run(const RunRequest& request);
 
+  /// It failed too often in a row: nothing is measured with it any more.
+  bool given_up() const { return failures_in_a_row_ > limits_.restarts; }
   int restarted() const { return restarted_; }
 
  private:
@@ -47,8 +51,10 @@ class RunnerClient {
   RunOutcome ask(const RunRequest& request);
   RunOutcome broken(std::string why);
   std::string why_not_believed(const RunRequest& request, const RunResult& result, double elapsed_s) const;
+  bool offers(const RunRequest& request, const std::string& kernel) const;
 
   std::vector<std::string> command_;
+  std::string shown_;  ///< the command as its user wrote it
   RunnerLimits limits_;
   std::unique_ptr<ChildProcess> child_;
   std::optional<Description> description_;

@@ -77,6 +77,7 @@ std::string to_line(const Description& d) {
               {"device", d.device},   {"driver", d.driver},
               {"runtime", d.runtime}, {"compiler", d.compiler},
               {"flags", d.flags},     {"clock_state", d.clock_state},
+              {"hardware", d.hardware},
               {"clocks", d.clocks},   {"peaks", {{"flops_per_s", d.peak_flops}, {"bytes_per_s", d.bandwidth}}},
               {"kernels", kernels},   {"absent", absent}}
       .dump();
@@ -125,6 +126,7 @@ std::optional<std::variant<Description, RunnerError>> read_description(std::stri
                                     {"runtime", &d.runtime},
                                     {"compiler", &d.compiler},
                                     {"flags", &d.flags},
+                                    {"hardware", &d.hardware},
                                     {"clock_state", &d.clock_state}})
       *text = value<std::string>(json, key, "");
     d.clocks = value<std::vector<std::string>>(json, "clocks", {});

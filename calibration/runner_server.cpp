@@ -41,6 +41,9 @@ std::string compiler() {
 #endif
 }
 
+/// What every implementation can run whose device is there.
+KernelProblem ordinary_problem() { return *kernels::parse_problem("gemm bf16 m=256 n=256 k=256").problem; }
+
 /// Answers requests; keeps the last kernel prepared, so that more samples of the same shape cost no set-up.
 class Server {
  public:
@@ -50,7 +53,10 @@ class Server {
     auto request = read_request(line);
     if (const auto* const error = std::get_if<RunnerError>(&request)) return to_line(*error);
     try {
-      if (const auto* const describe = std::get_if<DescribeRequest>(&request)) return to_line(description(*describe));
+      if (const auto* const describe = std::get_if<DescribeRequest>(&request)) {
+        const std::string why = why_no_device();
+        return why.empty() ? to_line(description(*describe)) : to_line(RunnerError{"failed", why});
+      }
       return run(std::get<RunRequest>(request));
     } catch (const std::bad_alloc&) {
       prepared_.reset();
@@ -63,6 +69,19 @@ class Server {
 
  private:
   bool is_ours(const Kernel& kernel) const { return kernels::name(kernel.device) == setup_.device; }
+
+  /// The reason that all products give for an ordinary problem, when none of them can run it; empty otherwise.
+  std::string why_no_device() const {
+    const KernelProblem problem = ordinary_problem();
+    std::string why;
+    for (const Kernel& k : kernels::all_kernels()) {
+      if (!is_ours(k) || k.operation != problem.operation) continue;
+      const std::string not_this = k.why_not(problem);
+      if (not_this.empty()) return "";
+      if (why.empty()) why = not_this;
+    }
+    return why;
+  }
 
   Description description(const DescribeRequest& request) {
     Description d;
@@ -78,6 +97,7 @@ class Server {
     if (!opencl) d.flags = kernels::compiler_flags();
     d.clock_state = cpu_clock_state();
     if (cpu || one_cpu_) d.clocks = {"cpu"};
+    if (cpu || one_cpu_) d.hardware = "cpu";
     if (cpu && request.peaks) {
       const auto peaks = kernels::measure_compute_peaks(team_);
       for (const kernels::DType type : {kernels::DType::kBf16, kernels::DType::kFp32, kernels::DType::kInt8})
@@ -93,6 +113,12 @@ class Server {
     }
     for (const kernels::AbsentPart& part : kernels::absent_parts())
       if (!opencl) d.absent.emplace_back(std::string(part.implementation), std::string(part.reason));
+    const KernelProblem problem = ordinary_problem();
+    for (const Kernel& k : kernels::all_kernels()) {
+      if (!is_ours(k) || k.operation != problem.operation) continue;
+      if (std::string why = k.why_not(problem); !why.empty())
+        d.absent.emplace_back(std::string(k.implementation), std::move(why));
+    }
     return d;
   }
 

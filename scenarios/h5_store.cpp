@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -44,6 +45,8 @@ constexpr hsize_t kSealBytes = 512;  // the least that HDF5 allows
 constexpr std::string_view kSeal = "poolcast HDF5, sha256 of what follows these 512 bytes: ";
 
 std::string read_all(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) throw FileError(Location{path}, "", "is a folder, not a file");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw FileError(Location{path}, "", std::string("cannot open: ") + std::strerror(errno));
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include "models/error.h"
 #include "scenarios/error.h"
 #include "scenarios/human.h"
+#include "scenarios/text_table.h"
 #include "tools/calibration_text.h"
 #include "tools/commands.h"
 #include "tools/model_options.h"
@@ -51,11 +53,19 @@ std::string report_text(const calibration::CalibrateReport& r, const std::string
                   r.measured, r.kept, r.refined, r.failed, r.noisy, r.left);
   if (r.again > 0) text += fmt::format("{} measured once more in later rounds\n", r.again);
   if (!r.left_out.empty()) text += fmt::format("not measured, having no kernel there: {}\n", fmt::join(r.left_out, ", "));
+  std::vector<std::pair<std::size_t, std::string>> reasons;
+  for (const auto& [reason, count] : r.failures) reasons.emplace_back(count, reason);
+  std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  constexpr std::size_t kMostReasons = 3;
+  for (std::size_t i = 0; i < std::min(reasons.size(), kMostReasons); ++i)
+    text += wrapped(fmt::format("  {} failed: ", reasons[i].first), reasons[i].second);
+  if (r.given_up) return text + "the runner failed too often in a row and was given up; the same command goes on\n";
   if (!r.complete) text += "the budget ended before the plan did; the same command goes on\n";
   return text;
 }
 
-void calibrate_command(const Options& options) {
+/// Exit status 1 when the runner was given up.
+int calibrate_command(const Options& options) {
   calibration::CalibrateOptions c;
   c.identity = identity_of(options.model);
   c.kernel = options.implementation;
@@ -72,6 +82,7 @@ void calibrate_command(const Options& options) {
     if (::isatty(STDERR_FILENO) == 1) fmt::print(stderr, "\r\x1b[K");
     print(report_text(report, options.output));
     print(curve_text(options.output));
+    return report.given_up ? 1 : 0;
   } catch (const ModelError& error) {
     throw ConfigError(fmt::format("calibrate: {}", error.what()));
   }
@@ -79,7 +90,7 @@ void calibrate_command(const Options& options) {
 
 }  // namespace
 
-void add_calibrate(CLI::App& app, int&) {
+void add_calibrate(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("calibrate", "Measure a model's operations on an attached device");
   const auto options = std::make_shared<Options>();
   add_runner_options(*command, options->runner);
@@ -91,7 +102,7 @@ void add_calibrate(CLI::App& app, int&) {
   command->add_option("-o,--output", options->output, "the calibration; one that is there is continued")
       ->type_name("FILE.h5")
       ->required();
-  command->add_option("--budget", options->budget, "time for everything")->type_name("TIME")->capture_default_str();
+  command->add_option("--budget", options->budget, "time for all shapes, after the device's peaks")->type_name("TIME")->capture_default_str();
   command->add_option("--rounds", options->rounds, "measure every shape so often, all others in between")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
@@ -115,7 +126,7 @@ void add_calibrate(CLI::App& app, int&) {
       ->capture_default_str();
   command->footer(
       "Example:\n  poolcast calibrate --device cpu --model smollm2-135m --layout tp=1 --budget 5min -o cpu.h5");
-  command->callback([options] { calibrate_command(*options); });
+  command->callback([options, &status] { status = calibrate_command(*options); });
 }
 
 }  // namespace poolcast

@@ -32,7 +32,11 @@ std::string facts(const std::string& name, const calibration::Description& d) {
     line("peak", fmt::format("{} GFLOP/s {}, measured", human_number(rate * 1e-9), type));
   if (d.bandwidth > 0) line("memory", fmt::format("{} GB/s, measured", human_number(d.bandwidth * 1e-9)));
   std::map<std::string, std::string> operations;
+  const auto is_absent = [&](const std::string& kernel) {
+    return std::any_of(d.absent.begin(), d.absent.end(), [&](const auto& a) { return a.first == kernel; });
+  };
   for (const calibration::OfferedKernel& k : d.kernels) {
+    if (is_absent(k.kernel)) continue;
     std::string& list = operations[k.operation];
     list += (list.empty() ? "" : ", ") + k.kernel;
   }
@@ -57,7 +61,10 @@ std::string devices(RunnerChoice choice) {
       return fmt::format("{}: {}\n", name, error.what());
     }
   };
-  if (!choice.command.empty()) return described("runner", choice);
+  if (!choice.command.empty()) {
+    calibration::RunnerClient runner(runner_command(choice));
+    return facts("runner", runner.describe());
+  }
   std::string text;
   for (const char* device : {"cpu", "opencl", "cuda", "hip"}) {
     if (!is_compiled(device)) continue;

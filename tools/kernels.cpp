@@ -75,8 +75,10 @@ void print_table(calibration::RunnerClient& runner, const kernels::KernelProblem
   TextTable table(
       {cpu ? "CPU clock" : "wall clock", "time", "+-", "wall", "GFLOP/s", "MFU", "GB/s", "of mem", "error", "n"});
   std::string failures;
+  bool any = false;
   for (const calibration::OfferedKernel& k : d.kernels) {
     if (!offers(k, problem, options)) continue;
+    any = true;
     calibration::Point point;
     point.problem = kernels::to_text(problem);
     point.cold = options.cold;
@@ -88,6 +90,7 @@ void print_table(calibration::RunnerClient& runner, const kernels::KernelProblem
     else
       failures += wrapped("  ", k.kernel + ": " + point.failure);
   }
+  if (!any) failures = "  none of its kernels does that\n";
   print(
       fmt::format("{}, {}\n{}{}\n", kernels::to_text(problem), options.cold ? "cold" : "warm", table.text(), failures));
 }
@@ -96,6 +99,14 @@ void kernels_command(const Options& options) {
   const auto problems = problems_of(options);
   calibration::RunnerClient runner(runner_command(options.runner));
   const calibration::Description& d = runner.describe();
+  std::vector<std::string_view> names;
+  for (const calibration::OfferedKernel& k : d.kernels) {
+    if (std::find(names.begin(), names.end(), k.kernel) == names.end()) names.emplace_back(k.kernel);
+  }
+  for (const std::string& name : options.only) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw ConfigError(fmt::format("--only: {} has no kernel called {}{}", d.device, quote(name), suggestion(name, names)));
+  }
   std::string peaks;
   for (const auto& [type, rate] : d.peak_flops)
     peaks += fmt::format(", {} GFLOP/s {}", human_number(rate * 1e-9), type);

@@ -19,7 +19,7 @@ void add_runner_options(CLI::App& command, RunnerChoice& choice) {
 }
 
 std::vector<std::string> runner_command(const RunnerChoice& choice) {
-  if (!choice.command.empty()) return {"/bin/sh", "-c", "exec " + choice.command};
+  if (!choice.command.empty()) return {"/bin/sh", "-c", choice.command};
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   return {self, "runner", "--device", choice.device, "--threads", std::to_string(choice.threads)};
 }

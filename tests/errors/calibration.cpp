@@ -44,8 +44,23 @@ TEST_CASE("an unknown model, layout, precision or budget is an error") {
 TEST_CASE("a runner that cannot be used is an error") {
   const TemporaryFolder folder;
   CHECK(fault({"calibrate", "--model", "smollm2-135m", "-o", folder.file("c.h5"), "--runner",
-               "no-such-runner-4711 2>/dev/null"}) == "runner \"/bin/sh\": the runner ended (exit status 127)\n");
+               "no-such-runner-4711 2>/dev/null"}) == "runner \"no-such-runner-4711 2>/dev/null\": the runner ended (exit status 127)\n");
   CHECK(folder.names().empty());
+  CHECK(fault({"devices", "--runner", "true"}) == "runner \"true\": the runner ended (exit status 0)\n");
+}
+
+TEST_CASE("a runner is any shell line") {
+  const Ran ran = run_program(
+      {"devices", "--runner", "cd tests/units/calibration && KEY=1 python3 fake_runner.py sound"});
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+  CHECK_THAT(ran.out, Catch::StartsWith("runner: fake device sound\n"));
+}
+
+TEST_CASE("kernels of an implementation that is not there are an error") {
+  CHECK(fault({"kernels", "--gemm", "8", "--only", "frmula", "--runner",
+               "python3 tests/units/calibration/fake_runner.py sound"}) ==
+        "--only: fake device sound has no kernel called \"frmula\"; did you mean \"formula\"?\n");
 }
 
 TEST_CASE("a file that is no calibration is an error of fit and validate") {
@@ -54,6 +69,7 @@ TEST_CASE("a file that is no calibration is an error of fit and validate") {
   CHECK(fault({"fit", path}) == path + ": cannot open: No such file or directory\n");
   write_file(path, "no");
   CHECK(fault({"validate", path}) == path + ": is no HDF5 file\n");
+  CHECK(fault({"validate", folder.path().string()}) == folder.path().string() + ": is a folder, not a file\n");
 }
 
 TEST_CASE("kernels without a shape, or with a wrong one, is an error") {

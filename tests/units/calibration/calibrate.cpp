@@ -184,20 +184,21 @@ TEST_CASE("a calibration of something else is not continued") {
   options.identity.shape.layers = 3;
   CHECK(fault(options) == path + ": is a calibration of something else: layers 2 instead of 3");
   options.identity.shape.layers = 2;
-  options.kernel = "portable";
+  options.kernel = "formula";
   CHECK(fault(options) ==
-        path + R"(: is a calibration of something else: implementation "auto" instead of "portable")");
+        path + R"(: is a calibration of something else: implementation "auto" instead of "formula")");
   options.kernel = "auto";
   CHECK(fault(options, "unsupported") ==
         path +
             R"(: is a calibration of something else: device "fake device sound" instead of "fake device unsupported")");
+  CHECK_THAT(fault(options, "newer"), Catch::EndsWith(R"(, runtime "1.0" instead of "2.0")"));
   write_file(path, "not HDF5");
   CHECK(fault(options) == path + ": is no HDF5 file");
 }
 
 TEST_CASE("two calibrations of one device at once: the second is refused") {
   const TemporaryFolder folder;
-  const DeviceLock lock("fake device sound");
+  const Lock lock = Lock::of_hardware("fake device sound", "fake device sound");
   CHECK_THAT(fault(small_options(folder.file("c.h5"))),
              Catch::StartsWith("fake device sound is being measured by another"));
   CHECK_FALSE(std::filesystem::exists(folder.file("c.h5")));
@@ -211,6 +212,52 @@ TEST_CASE("a runner that fails at every shape leaves a file without a curve that
   CHECK_FALSE(c.head.curve);
   CHECK_FALSE(c.head.why_no_curve.empty());
   CHECK_FALSE(c.points.at(0).failure.empty());
+}
+
+TEST_CASE("runners that share hardware, and calibrations of one file, are not run at once") {
+  const TemporaryFolder folder;
+  {
+    const Lock lock = Lock::of_hardware("one core", "another runner of it");
+    CHECK_THAT(fault(small_options(folder.file("c.h5")), "shares it"),
+               Catch::StartsWith("fake device shares it is being measured by another process"));
+  }
+  const Lock lock = Lock::of_file(folder.file("c.h5"));
+  CHECK(fault(small_options(folder.file("d.h5"))) == "none");
+  CHECK_THAT(fault(small_options(folder.file("c.h5"))),
+             Catch::StartsWith(folder.file("c.h5") + " is being written by another process"));
+}
+
+TEST_CASE("a runner that is given up leaves the rest for the next call, and what failed is tried again") {
+  const TemporaryFolder folder;
+  const CalibrateOptions options = small_options(folder.file("c.h5"));
+  const CalibrateReport first = run(options, "always_dies");
+  CHECK(first.given_up);
+  CHECK_FALSE(first.complete);
+  CHECK(first.measured == 4);
+  CHECK(first.failures.at("the runner ended (exit status 3)") == 4);
+  const std::string path = folder.file("d.h5"), starts = folder.file("starts");
+  CalibrateOptions again = small_options(path);
+  RunnerClient runner({"python3", POOLCAST_SOURCE_DIR "/tests/units/calibration/fake_runner.py", "fails_once", starts},
+                      {20, 20, 3});
+  const CalibrateReport second = calibrate(again, runner, [](const CalibrateProgress&) {});
+  CHECK(second.failed == 1);
+  const CalibrateReport third = run(again);
+  CHECK(third.measured == 1);
+  CHECK(third.failed == 0);
+  CHECK(third.complete);
+}
+
+TEST_CASE("what cannot be calibrated is told before anything is measured") {
+  const TemporaryFolder folder;
+  CalibrateOptions options = small_options(folder.file("none/c.h5"));
+  CHECK(fault(options) == folder.file("none/c.h5") + ": cannot write: No such file or directory");
+  options.output = folder.path().string();
+  CHECK(fault(options) == folder.path().string() + ": cannot write: Is a directory");
+  options.output = folder.file("c.h5");
+  options.kernel = "formla";
+  CHECK(fault(options) ==
+        R"(--implementation: fake device sound has no kernel called "formla"; did you mean "formula"?)");
+  CHECK(folder.names().empty());
 }
 
 TEST_CASE("what no kernel can measure is refused by name") {

@@ -42,18 +42,24 @@ for line in sys.stdin:
     if request["do"] == "describe":
         if behaviour == "mute":
             time.sleep(60)
+        if behaviour == "never_again" and earlier > 0:
+            sys.exit(4)
         if behaviour == "no_json":
             print("hello", flush=True)
             continue
-        device = "fake device " + (str(earlier) if behaviour == "other_device" else behaviour)
+        device = "fake device " + {"other_device": str(earlier), "fails_once": "sound"}.get(behaviour, behaviour)
         answer({"ok": True, "protocol": 2 if behaviour == "protocol" else 1, "device": device, "clocks": ["cpu"],
+                "hardware": "one core" if behaviour.startswith("shares") else "",
+                "runtime": "2.0" if behaviour == "newer" else "1.0",
                 "peaks": {"flops_per_s": {"bf16": 1e18}, "bytes_per_s": 1e18},
                 "kernels": [{"operation": name, "kernel": "formula", "dtypes": ["bf16", "fp32"], "digest": "f0"}
                             for name in ("gemm", "prefill_attention", "decode_attention", "rms_norm", "rotary",
                                          "kv_store", "residual_add", "softmax")]})
         continue
-    bad = request["shape"].get("m") == 7 or behaviour == "always_dies"
-    if bad and behaviour in ("dies", "always_dies", "other_device"):
+    if behaviour == "fails_once" and earlier > 1:  # two starts describe
+        behaviour = "sound"
+    bad = request["shape"].get("m") == 7 or behaviour in ("always_dies", "fails_once")
+    if bad and behaviour in ("dies", "always_dies", "other_device", "never_again", "fails_once"):
         sys.exit(3)
     if bad and behaviour == "hangs":
         time.sleep(60)
@@ -81,6 +87,16 @@ for line in sys.stdin:
         result["error"] = 0.5
     if bad and behaviour == "unchecked":
         result.pop("error", None)
+    if bad and behaviour == "negative":
+        result["error"] = -0.01
+    if bad and behaviour == "lax":
+        result.update(error=1e9, tolerance=1e10)
+    if bad and behaviour == "other_kernel":
+        result["kernel"] = "another"
+    if bad and behaviour == "long_message":
+        result = {"ok": False, "error": {"code": "failed", "message": "\x1b[31m" + "m" * 3_000_000}}
+    if bad and behaviour == "twice":
+        answer(result)
     if bad and behaviour == "few":
         result["wall_ns"] = result["wall_ns"][1:]
     answer(result)

@@ -144,8 +144,13 @@ TEST_CASE("another model, layout or precision is told by what differs") {
 }
 
 TEST_CASE("a device is measured by one process at a time") {
-  const DeviceLock first("test device 4711");
-  CHECK_THROWS_WITH(DeviceLock("test device 4711"),
+  const auto lock = [](const std::string& hardware) { return Lock::of_hardware(hardware, "test device 4711"); };
+  const Lock first = lock("test device 4711");
+  CHECK_THROWS_WITH(lock("test device 4711"),
                     Catch::StartsWith("test device 4711 is being measured by another process"));
-  DeviceLock("another test device 4711");
+  lock("another test device 4711");
+  const Lock file = Lock::of_file("/tmp/a.h5");
+  CHECK_THROWS_WITH(Lock::of_file("/tmp/../tmp/a.h5"),
+                    Catch::StartsWith("/tmp/../tmp/a.h5 is being written by another process"));
+  Lock::of_file("/tmp/b.h5");
 }

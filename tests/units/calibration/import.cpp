@@ -90,7 +90,8 @@ TEST_CASE("a source with a broken row, without a column or of another model is r
   const TemporaryFolder folder;
   const std::string path = folder.file("t.csv");
   write_file(path, "gfx,M,N,K,us,kernelName\ngfx942,16,128,x,1,k\n");
-  CHECK(fault(import_aiter, path, of(small_shape())) == R"(:2:1: "x" is no number (column K))");
+  CHECK(fault(import_aiter, path, of(small_shape())) ==
+        ":2:15: \"x\" is no number (column K)\ngfx942,16,128,x,1,k\n              ^");
   write_file(path, "gfx,M,N,K,us,kernelName\ngfx942,16\n");
   CHECK(fault(import_aiter, path, of(small_shape())) == ":2:1: the row has fewer cells than the header");
   write_file(path, "gfx,M,N\n");
@@ -99,6 +100,48 @@ TEST_CASE("a source with a broken row, without a column or of another model is r
   CHECK(fault(import_aiter, path, of(small_shape())) == ": is empty: a header was expected");
   CHECK(fault(import_vidur, path + ".none", of(small_shape())).find("cannot be opened") != std::string::npos);
   CHECK(fault(import_opdb, folder.file("none"), of(small_shape())) == ": cannot be opened as a folder");
+}
+
+TEST_CASE("a size or a time that cannot be is refused where it stands") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("t.csv");
+  const auto told = [&](const std::string& row) {
+    write_file(path, "gfx,M,N,K,us,kernelName\ng,16,128,64,2,k\n" + row + "\n");
+    const std::string message = fault(import_aiter, path, of(small_shape()));
+    return message.substr(0, message.find('\n'));
+  };
+  CHECK(told("g,32,128,64,3,k") == "none");
+  CHECK(told("g,32,128,64,0,k") == "none");  // not measured
+  CHECK(told("g,-3,128,64,3,k") == R"(:3:3: "-3" is not from 1 to 2^40 (column M))");
+  CHECK(told("g,0,128,64,3,k") == R"(:3:3: "0" is not from 1 to 2^40 (column M))");
+  CHECK(told("g,32,99999999999999,64,3,k") == R"(:3:6: "99999999999999" is not from 1 to 2^40 (column N))");
+  CHECK(told("g,32,128,64,-3,k") == R"(:3:13: "-3" is no time (column us))");
+  CHECK(told("g,32,128,64,1e300,k") == R"(:3:13: "1e300" is no time (column us))");
+  write_file(path, "model,hardware,prompt_size,batch_size,token_size,prompt_time,token_time,tensor_parallel\n"
+                   "small,a100,5,2000000000,1,1,1,1\n");
+  CHECK(fault(import_splitwise, path, of(small_shape())) == ":2:1: a batch of more than 100000 requests");
+}
+
+TEST_CASE("a table of another model or of other weights is refused") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("t.csv");
+  write_file(path, "gfx,M,N,K,q_dtype_w,us,kernelName\ng,16,128,64,torch.int8,2,k\n");
+  CHECK(fault(import_aiter, path, of(small_shape())) == ": has no rows of bf16 weights, but of int8");
+  CurveIdentity int8 = of(small_shape());
+  int8.weights = Precision::kInt8;
+  CHECK(fault(import_aiter, path, int8) == "none");
+  write_file(path, "gfx,M,N,K,us,kernelName\ng,16,128,64,2,a8w8_blockscale_1x128\n");
+  CHECK(fault(import_aiter, path, of(small_shape())) == ": has no rows of bf16 weights, but of fp8");
+  CurveIdentity other = of(llama_8b());
+  other.shape.layers = 80;
+  other.weights = Precision::kFp8;
+  CHECK(fault(import_tpu_v6e, folder.path().string(), other) ==
+        ": was measured for Llama-3.1-8B: layers 32 instead of 80, weights bf16 instead of fp8");
+  const std::string profile = folder.file("profile_RTX_meta-llama_Llama-3.1-8B_bf16_tp1_attention.csv");
+  CHECK(fault(import_vllm_kernels, profile, of(small_shape())) ==
+        ": is of something else: \"small\" is not in its name");
+  other.shape.name = "llama-3.1-8b";
+  CHECK(fault(import_vllm_kernels, profile, other) == ": is of something else: \"_fp8_\" is not in its name");
 }
 
 TEST_CASE("splitwise: prompts and tokens are whole steps, and a regression makes a curve of them") {

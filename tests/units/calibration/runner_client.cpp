@@ -2,6 +2,8 @@
 #include "calibration/runner_client.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
 
 #include "scenarios/error.h"
 #include "tests/support/temporary_folder.h"
@@ -60,6 +62,48 @@ TEST_CASE("an answer that cannot be true costs its shape alone") {
   CHECK(failure_of("few") == "2 samples instead of 3");
   CHECK_THAT(failure_of("slow_units"), Catch::EndsWith("wrong units?") && Catch::StartsWith("its samples sum up to"));
   CHECK_THAT(failure_of("fast_units"), Catch::EndsWith("wrong units?") && Catch::Contains("above the device's peak"));
+}
+
+TEST_CASE("what a runner claims beyond its answer is not believed either") {
+  CHECK(failure_of("negative") == "an error of -0.01 cannot be");
+  CHECK(failure_of("lax") == "a tolerance of 1e+10 is none: at most 0.1");
+  CHECK(failure_of("other_kernel") == "another kernel answered: \"another\"");
+}
+
+TEST_CASE("a message of a runner is kept as one short line") {
+  const std::string failure = failure_of("long_message");
+  CHECK(failure.substr(0, 20) == "failed:  [31mmmmmmmm");
+  CHECK(failure.size() == 300);
+}
+
+TEST_CASE("an answer that nobody asked for does not stand for the next one") {
+  RunnerClient client(fake("twice"), {20, 20, 3});
+  CHECK(client.run(product(7)).result);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  for (const std::int64_t m : {8, 9, 10}) {
+    const RunOutcome outcome = client.run(product(m));
+    INFO(outcome.failure);
+    REQUIRE(outcome.result);
+    CHECK(outcome.result->wall_ns.at(0) == 1000 + 20 * m);
+  }
+}
+
+TEST_CASE("a runner that does not come up again fails at its shapes, and is given up") {
+  const testing::TemporaryFolder folder;
+  RunnerClient client(fake("never_again", folder.file("starts")), {20, 20, 2});
+  CHECK(client.run(product(7)).failure == "the runner ended (exit status 3)");
+  CHECK_FALSE(client.given_up());
+  CHECK(client.run(product(8)).failure ==
+        "it did not come up again: runner \"python3\": the runner ended (exit status 4)");
+  client.run(product(8));
+  CHECK(client.given_up());
+}
+
+TEST_CASE("a program that does not read what it is sent is waited for no longer than stated") {
+  ChildProcess sleeper({"sleep", "60"});
+  const auto begin = std::chrono::steady_clock::now();
+  CHECK_FALSE(sleeper.send(std::string(10'000'000, 'x'), 0.2));
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
 }
 
 TEST_CASE("a runner that always fails is given up") {
