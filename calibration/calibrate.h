@@ -35,18 +35,18 @@ struct CalibrateReport {
   std::size_t measured = 0;  ///< now
   std::size_t kept = 0;      ///< from before
   std::size_t failed = 0, noisy = 0, refined = 0, left = 0;
-  std::size_t again = 0;  ///< measurements of the further rounds
-  bool complete = false;  ///< the whole plan is measured
-  bool given_up = false;  ///< the runner failed too often in a row, and the rest was not tried
+  std::size_t again = 0;                        ///< measurements of the further rounds
+  bool complete = false;                        ///< the whole plan is measured
+  bool given_up = false;                        ///< the runner failed too often in a row, and the rest was not tried
   std::map<std::string, std::size_t> failures;  ///< reasons of those that failed now
   std::vector<std::string> left_out;
 };
 
 /// Measures the plan, coarse shapes first, then shapes in the gaps where leaving a point out changes its prediction
 /// most, weighted by its part's share of the term, then all of them again as often as `rounds` says (so that what else
-/// goes on at the time of one shape does not stand alone), until the budget ends or the runner is given up. A shape that
-/// has begun is finished. Saves as it goes, so that a kill costs some seconds; the next call goes on where this one
-/// ended, and tries again what failed. Fits at the end.
+/// goes on at the time of one shape does not stand alone), until the budget ends or the runner is given up. A shape
+/// that has begun is finished. Saves as it goes, so that a kill costs some seconds; the next call goes on where this
+/// one ended, and tries again what failed. Fits at the end.
 ///
 /// Throws ConfigError when the device is being measured or `output` written by someone else, when `output` is a
 /// calibration of something else (saying what differs) or cannot be read or written, and when the runner cannot be used

@@ -48,8 +48,7 @@ Calibration import_tpu_v6e(const std::string& source, const CurveIdentity& ident
   if (identity.layout.tp != 1) throw ConfigError(Location{source}, "", "holds one device, tp=1, and no other layout");
   const std::string differences =
       what_differs(llama_8b(), identity.shape, identity.layout, identity.weights, identity.kv);
-  if (!differences.empty())
-    throw ConfigError(Location{source}, "", "was measured for Llama-3.1-8B: " + differences);
+  if (!differences.empty()) throw ConfigError(Location{source}, "", "was measured for Llama-3.1-8B: " + differences);
   Calibration c = imported(identity, source);
   c.head.identity.device = "TPU v6e";
   c.head.identity.implementation = "xla";

@@ -36,8 +36,8 @@ void read_mlp(Calibration& c, CsvTable& rows) {
     if (rows.integer(tp) != c.head.identity.layout.tp) continue;
     for (const Layer& layer : kLayers) {
       const std::size_t median = rows.column(fmt::format("time_stats.{}.median", layer.name));
-      add_point(c, add_part(c, layer.name, Term::kLinear, layer.times), {rows.size(tokens)},
-                rows.time(median, 1e-3), "vllm");
+      add_point(c, add_part(c, layer.name, Term::kLinear, layer.times), {rows.size(tokens)}, rows.time(median, 1e-3),
+                "vllm");
     }
   }
 }

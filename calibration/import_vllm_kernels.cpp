@@ -29,8 +29,8 @@ void read_dense(Calibration& c, const std::string& path, double n) {
   while (rows.next()) {
     const auto found = known.find(rows.text(layer));
     if (found == known.end()) rows.fail("unknown layer " + quote(rows.text(layer)));
-    add_point(c, add_part(c, found->first, Term::kLinear, found->second), {rows.size(tokens)},
-              rows.time(time, 1e-6), "vllm");
+    add_point(c, add_part(c, found->first, Term::kLinear, found->second), {rows.size(tokens)}, rows.time(time, 1e-6),
+              "vllm");
   }
 }
 
@@ -74,7 +74,8 @@ void check_name(const std::string& source, const std::string& of, const CurveIde
     return std::search(of.begin(), of.end(), word.begin(), word.end(), same) != of.end();
   };
   for (const std::string& word : {identity.shape.name, fmt::format("_{}_", name(identity.weights))}) {
-    if (!has(word)) throw ConfigError(Location{source}, "", fmt::format("is of something else: {} is not in its name", quote(word)));
+    if (!has(word))
+      throw ConfigError(Location{source}, "", fmt::format("is of something else: {} is not in its name", quote(word)));
   }
 }
 

@@ -29,8 +29,8 @@ struct RunOutcome {
 /// Not believed: another kernel than asked for or described; other numbers of samples; times that are not finite and
 /// above zero; samples that sum up to more than the request took by this side's clock; more than 1.5 times the FLOP/s
 /// that the runner describes as the device's peak, or cold more than 4 times its bandwidth; an error below 0 or above
-/// the tolerance, or none when it was asked for; a tolerance above 0.1. The runner is started again after such an answer
-/// and when it prints what nobody asked for: from then on its answers may be those of earlier requests.
+/// the tolerance, or none when it was asked for; a tolerance above 0.1. The runner is started again after such an
+/// answer and when it prints what nobody asked for: from then on its answers may be those of earlier requests.
 class RunnerClient {
  public:
   explicit RunnerClient(std::vector<std::string> command, RunnerLimits limits = {});

@@ -52,7 +52,8 @@ std::string report_text(const calibration::CalibrateReport& r, const std::string
       fmt::format("{}: {} shapes measured now, {} kept from before, {} in gaps; {} failed, {} noisy, {} left\n", output,
                   r.measured, r.kept, r.refined, r.failed, r.noisy, r.left);
   if (r.again > 0) text += fmt::format("{} measured once more in later rounds\n", r.again);
-  if (!r.left_out.empty()) text += fmt::format("not measured, having no kernel there: {}\n", fmt::join(r.left_out, ", "));
+  if (!r.left_out.empty())
+    text += fmt::format("not measured, having no kernel there: {}\n", fmt::join(r.left_out, ", "));
   std::vector<std::pair<std::size_t, std::string>> reasons;
   for (const auto& [reason, count] : r.failures) reasons.emplace_back(count, reason);
   std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -102,7 +103,9 @@ void add_calibrate(CLI::App& app, int& status) {
   command->add_option("-o,--output", options->output, "the calibration; one that is there is continued")
       ->type_name("FILE.h5")
       ->required();
-  command->add_option("--budget", options->budget, "time for all shapes, after the device's peaks")->type_name("TIME")->capture_default_str();
+  command->add_option("--budget", options->budget, "time for all shapes, after the device's peaks")
+      ->type_name("TIME")
+      ->capture_default_str();
   command->add_option("--rounds", options->rounds, "measure every shape so often, all others in between")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();

@@ -105,7 +105,8 @@ void kernels_command(const Options& options) {
   }
   for (const std::string& name : options.only) {
     if (std::find(names.begin(), names.end(), name) == names.end())
-      throw ConfigError(fmt::format("--only: {} has no kernel called {}{}", d.device, quote(name), suggestion(name, names)));
+      throw ConfigError(
+          fmt::format("--only: {} has no kernel called {}{}", d.device, quote(name), suggestion(name, names)));
   }
   std::string peaks;
   for (const auto& [type, rate] : d.peak_flops)

@@ -253,6 +253,7 @@ def describe(request, digest):
         "ok": True,
         "protocol": 1,
         "device": f"{cpu_name()}, 1 CPU",
+        "hardware": "cpu",
         "driver": f"{platform.system()} {platform.release()}",
         "runtime": f"numpy {np.__version__}, Python {platform.python_version()}",
         "clocks": ["cpu"],

@@ -44,14 +44,15 @@ TEST_CASE("an unknown model, layout, precision or budget is an error") {
 TEST_CASE("a runner that cannot be used is an error") {
   const TemporaryFolder folder;
   CHECK(fault({"calibrate", "--model", "smollm2-135m", "-o", folder.file("c.h5"), "--runner",
-               "no-such-runner-4711 2>/dev/null"}) == "runner \"no-such-runner-4711 2>/dev/null\": the runner ended (exit status 127)\n");
+               "no-such-runner-4711 2>/dev/null"}) ==
+        "runner \"no-such-runner-4711 2>/dev/null\": the runner ended (exit status 127)\n");
   CHECK(folder.names().empty());
   CHECK(fault({"devices", "--runner", "true"}) == "runner \"true\": the runner ended (exit status 0)\n");
 }
 
 TEST_CASE("a runner is any shell line") {
-  const Ran ran = run_program(
-      {"devices", "--runner", "cd tests/units/calibration && KEY=1 python3 fake_runner.py sound"});
+  const Ran ran =
+      run_program({"devices", "--runner", "cd tests/units/calibration && KEY=1 python3 fake_runner.py sound"});
   INFO(ran.err);
   CHECK(ran.status == 0);
   CHECK_THAT(ran.out, Catch::StartsWith("runner: fake device sound\n"));

@@ -138,6 +138,7 @@ async function describe(request) {
     ok: true,
     protocol: 1,
     device: `${os.cpus()[0].model.trim()}, 1 CPU`,
+    hardware: 'cpu',
     driver: `${os.type()} ${os.release()}`,
     runtime: `onnxruntime-node ${version}, node ${process.version}`,
     clocks: ['cpu'],

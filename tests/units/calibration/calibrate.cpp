@@ -185,8 +185,7 @@ TEST_CASE("a calibration of something else is not continued") {
   CHECK(fault(options) == path + ": is a calibration of something else: layers 2 instead of 3");
   options.identity.shape.layers = 2;
   options.kernel = "formula";
-  CHECK(fault(options) ==
-        path + R"(: is a calibration of something else: implementation "auto" instead of "formula")");
+  CHECK(fault(options) == path + R"(: is a calibration of something else: implementation "auto" instead of "formula")");
   options.kernel = "auto";
   CHECK(fault(options, "unsupported") ==
         path +

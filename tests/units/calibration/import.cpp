@@ -117,8 +117,9 @@ TEST_CASE("a size or a time that cannot be is refused where it stands") {
   CHECK(told("g,32,99999999999999,64,3,k") == R"(:3:6: "99999999999999" is not from 1 to 2^40 (column N))");
   CHECK(told("g,32,128,64,-3,k") == R"(:3:13: "-3" is no time (column us))");
   CHECK(told("g,32,128,64,1e300,k") == R"(:3:13: "1e300" is no time (column us))");
-  write_file(path, "model,hardware,prompt_size,batch_size,token_size,prompt_time,token_time,tensor_parallel\n"
-                   "small,a100,5,2000000000,1,1,1,1\n");
+  write_file(path,
+             "model,hardware,prompt_size,batch_size,token_size,prompt_time,token_time,tensor_parallel\n"
+             "small,a100,5,2000000000,1,1,1,1\n");
   CHECK(fault(import_splitwise, path, of(small_shape())) == ":2:1: a batch of more than 100000 requests");
 }
 
