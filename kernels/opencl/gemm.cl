@@ -57,3 +57,40 @@ __kernel __attribute__((reqd_work_group_size(16, LINES, 1))) void grouped_gemm(
   multiply(rows, token_of, weights + (long)tile[0] * k * n, c, tile[1], tile[2], get_group_id(0) * WIDE, n, k, tile_a,
            tile_b);
 }
+
+#ifdef ACROSS
+/// The same for up to 4 rows of C, which ROWS then are: nothing is read twice, so only sums go through local memory. A
+/// group of 256 items makes ROWS x 4 ACROSS outputs; a line of ACROSS items takes every PARTS-th
+/// four rows of B. The barrier after them is for CPUs, where items run one after the other: they stay side by side.
+#define PARTS (256 / ACROSS)
+__kernel __attribute__((reqd_work_group_size(ACROSS, PARTS, 1))) void gemm_few(__global const element* a,
+                                                                               __global const element* b,
+                                                                               __global output* c, int m, int n,
+                                                                               int k) {
+  __local sum parts[PARTS][4 * ACROSS];
+  const int x = get_local_id(0), y = get_local_id(1), first_column = get_group_id(0) * 4 * ACROSS;
+  sum4 sums[ROWS];
+  for (int i = 0; i < ROWS; ++i) sums[i] = 0;
+  for (int depth = 0; depth < k; depth += 4 * PARTS) {
+    for (int d = depth + 4 * y; d < min(depth + 4 * y + 4, k); ++d) {
+      sum factors[4];
+      for (int j = 0; j < 4; ++j) {
+        const int column = first_column + 4 * x + j;
+        factors[j] = column < n ? factor(b[(long)d * n + column]) : 0;
+      }
+      for (int i = 0; i < ROWS; ++i) sums[i] += factor(a[(long)i * k + d]) * vload4(0, factors);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  for (int i = 0; i < ROWS; ++i) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    vstore4(sums[i], x, parts[y]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int j = y * ACROSS + x; j < 4 * ACROSS; j += 256) {
+      sum all = 0;
+      for (int line = 0; line < PARTS; ++line) all += parts[line][j];
+      if (first_column + j < n) c[(long)i * n + first_column + j] = rounded(all);
+    }
+  }
+}
+#endif

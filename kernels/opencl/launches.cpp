@@ -58,13 +58,21 @@ void begin_attention(AttentionCase& data, OpenClRun& run, const char* source, co
 }  // namespace
 
 void opencl_gemm(GemmCase& data, OpenClRun& run) {
-  const std::int64_t element = bytes_per_element(data.dtype), rows = rows_of_an_item(data.m);
-  run.build(kOpenClGemm, product_options(data.dtype, rows), "gemm");
+  const bool few = data.m <= 4;
+  const std::int64_t element = bytes_per_element(data.dtype), rows = few ? data.m : rows_of_an_item(data.m);
+  const std::int64_t across = data.n < 16384 ? 16 : 64;  // wide rows of B: fewer pages; narrow ones: more groups
+  if (few)
+    run.build(kOpenClGemm, product_options(data.dtype, rows) + " -DACROSS=" + std::to_string(across), "gemm_few");
+  else
+    run.build(kOpenClGemm, product_options(data.dtype, rows), "gemm");
   run.input(data.a, data.m * data.k * element);
   run.input(data.b, data.k * data.n * element);
   run.output(data.c, data.m * data.n * bytes_of_a_sum(data.dtype));
   for (std::int64_t size : {data.m, data.n, data.k}) run.number(size);
-  run.range(up_to_whole(data.n, 64) / 4, up_to_whole(data.m, 4 * rows) / rows, 16, 4);
+  if (few)
+    run.range(up_to_whole(data.n, 4 * across) / 4, 256 / across, across, 256 / across);
+  else
+    run.range(up_to_whole(data.n, 64) / 4, up_to_whole(data.m, 4 * rows) / rows, 16, 4);
 }
 
 void opencl_grouped_gemm(GroupedCase& data, OpenClRun& run) {
