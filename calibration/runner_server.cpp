@@ -104,6 +104,11 @@ class Server {
         d.peak_flops[std::string(kernels::name(type))] = kernels::compute_peak_for(peaks, type).value;
       d.bandwidth = kernels::reading_peak(kernels::measure_memory_peaks(team_)).value;
     }
+    if (opencl && request.peaks) {
+      const kernels::OpenClPeaks peaks = kernels::measure_opencl_peaks();
+      d.peak_flops["fp32"] = d.peak_flops["bf16"] = peaks.fp32.value;  // bf16 is computed in fp32
+      d.bandwidth = peaks.reading.value;
+    }
     for (const Kernel& k : kernels::all_kernels()) {
       if (!is_ours(k)) continue;
       OfferedKernel offered{std::string(kernels::name(k.operation)), std::string(k.implementation), {}, setup_.digest};

@@ -9,5 +9,6 @@ std::string_view why_no_opencl() {
 }
 std::string opencl_device_name() { return ""; }
 bool opencl_on_one_cpu() { return false; }
+OpenClPeaks measure_opencl_peaks() { return {}; }
 
 }  // namespace poolcast::kernels

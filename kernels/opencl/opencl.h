@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "kernels/kernel.h"
+#include "models/units.h"
 
 namespace poolcast::kernels {
 
@@ -20,5 +21,12 @@ std::string opencl_device_name();
 
 /// Whether that device is a single CPU (of PoCL: POCL_MAX_PTHREAD_COUNT=1): then the process's CPU time is its clock.
 bool opencl_on_one_cpu();
+
+struct OpenClPeaks {
+  FlopsPerSecond fp32{0};     // of multiply-adds in registers; bf16 is computed in fp32, too
+  BytesPerSecond reading{0};  // in order, 256 MiB
+};
+/// Measured on that device, about a second; zeros where there is none.
+OpenClPeaks measure_opencl_peaks();
 
 }  // namespace poolcast::kernels

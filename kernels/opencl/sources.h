@@ -10,5 +10,6 @@ extern const char* const kOpenClDecode;
 extern const char* const kOpenClPrefill;
 extern const char* const kOpenClRows;
 extern const char* const kOpenClMoves;
+extern const char* const kOpenClPeaks;
 
 }  // namespace poolcast::kernels
