@@ -39,37 +39,30 @@ routing::PrefixIndex::Options tuned(routing::PrefixIndex::Options options, const
 
 }  // namespace
 
-EndpointPicker::EndpointPicker(const SimulationSpec& spec, PoolId pool_id, const Signals& signals,
-                               const SeenSignals* seen, SeenCaches* caches, std::int64_t blocks)
-    : EndpointPicker(*spec.routing.pool[pool_id.value].pipeline, spec.pools[pool_id.value], signals, seen, caches,
-                     spec.routing.pool[pool_id.value].signals.prefix_delay, blocks, spec.seed) {
-  if (!predicts_latency(*spec.routing.pool[pool_id.value].pipeline)) return;
-  predictor_.emplace(spec, spec.pools[pool_id.value], in_blocks(spec.pools[pool_id.value], blocks));
-  endpoints_.latency.resize(endpoints_.size());
-}
-
-EndpointPicker::EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals,
-                               const SeenSignals* seen, SeenCaches* caches, SimTime prefix_delay, std::int64_t blocks,
-                               std::uint64_t seed)
-    : pool_(pool.name),
-      context_limit_(pool.model_context_limit),
-      output_limit_(pool.model_output_limit),
-      prefill_(spec.prefill),
+EndpointPicker::EndpointPicker(const SimulationSpec& spec, PoolId pool, const Signals& signals, const SeenSignals* seen,
+                               SeenCaches* caches, std::int64_t blocks)
+    : spec_(spec.pools[pool.value]),
+      policy_(spec.routing.pool[pool.value]),
+      pool_(pool),
       signals_(signals),
       seen_(seen),
       caches_(caches),
-      prefix_delay_(prefix_delay),
-      pipeline_(spec, seed, "pool/" + pool.name) {
-  const auto replicas = static_cast<std::size_t>(pool.replicas);
-  if (const auto options = routing::prefix_options(spec)) index_.emplace(tuned(*options, pool, blocks), replicas);
+      pipeline_(*policy_.pipeline, spec.seed, "pool/" + spec_.name) {
+  const routing::PipelineSpec& pipeline = *policy_.pipeline;
+  const auto replicas = static_cast<std::size_t>(spec_.replicas);
+  if (const auto options = routing::prefix_options(pipeline)) index_.emplace(tuned(*options, spec_, blocks), replicas);
   endpoints_.reset(replicas);
+  endpoints_.labels = labels_of(spec_);
+  endpoints_.kv_blocks.assign(replicas, in_blocks(spec_, blocks));
   if (index_ && caches_ != nullptr) endpoints_.approximate.resize(replicas);
-  changed_.assign(endpoints_.size(), 0);
-  kv_until_.assign(endpoints_.size(), kNever);
-  for (std::uint32_t r = 0; r < endpoints_.size(); ++r) changing(r);
-  endpoints_.labels = labels_of(pool);
-  if (routing::reads_busy(spec)) endpoints_.busy.assign(endpoints_.size(), 0);
-  endpoints_.kv_blocks.assign(endpoints_.size(), in_blocks(pool, blocks));
+  if (routing::reads_busy(pipeline)) endpoints_.busy.assign(replicas, 0);
+  if (predicts_latency(pipeline)) {
+    predictor_.emplace(spec, spec_, in_blocks(spec_, blocks));
+    endpoints_.latency.resize(replicas);
+  }
+  changed_.assign(replicas, 0);
+  kv_until_.assign(replicas, kNever);
+  for (std::uint32_t r = 0; r < replicas; ++r) changing(r);
   pipeline_.bind(endpoints_);
 }
 
@@ -136,8 +129,8 @@ std::optional<std::uint32_t> EndpointPicker::choose(const RequestRecord& request
   view.now_ns = now;
   view.blocks = present_;
   view.block_tokens = block_size_;
-  view.model_context_limit = context_limit_;
-  view.model_output_limit = output_limit_;
+  view.model_context_limit = spec_.model_context_limit;
+  view.model_output_limit = spec_.model_output_limit;
   // Sources number their sessions by themselves.
   if (request.session != UINT64_MAX) view.session = content_id(request.source.value, request.session);
   if (log_ != nullptr && log_->wants(request)) return logged_choice(view, open, now);
@@ -146,7 +139,7 @@ std::optional<std::uint32_t> EndpointPicker::choose(const RequestRecord& request
 
 std::optional<std::uint32_t> EndpointPicker::logged_choice(const routing::RequestView& view,
                                                            std::span<const std::uint32_t> open, SimTime now) {
-  DecisionLog::PipelineChoice choice{now, pool_id_, endpoints_, {}, UINT32_MAX};
+  DecisionLog::PipelineChoice choice{now, pool_, endpoints_, {}, UINT32_MAX};
   pipeline_.trace(&choice.trace);
   const auto chosen = pipeline_.decide(view, endpoints_, open).endpoint;
   pipeline_.trace(nullptr);
@@ -155,14 +148,10 @@ std::optional<std::uint32_t> EndpointPicker::logged_choice(const routing::Reques
   return chosen;
 }
 
-void EndpointPicker::watch(DecisionLog* log, PoolId pool) {
-  log_ = log;
-  pool_id_ = pool;
-}
-
 bool EndpointPicker::prefills_elsewhere(const RequestRecord& request, std::uint32_t chosen) const {
-  return !prefill_ || (request.prompt_tokens >= prefill_->prompt_tokens &&
-                       endpoints_.uncached_tokens[chosen] >= prefill_->uncached_tokens);
+  const auto& rule = policy_.pipeline->prefill;
+  return !rule ||
+         (request.prompt_tokens >= rule->prompt_tokens && endpoints_.uncached_tokens[chosen] >= rule->uncached_tokens);
 }
 
 double EndpointPicker::saturation(std::span<const std::uint32_t> open, SimTime now) {
@@ -171,10 +160,11 @@ double EndpointPicker::saturation(std::span<const std::uint32_t> open, SimTime n
 }
 
 void EndpointPicker::added(std::uint32_t replica, RequestId id, SimTime now) {
-  if (index_ && prefix_delay_ == 0) {
+  const SimTime delay = policy_.signals.prefix_delay;
+  if (index_ && delay == 0) {
     index_->add(replica);
   } else if (index_) {
-    sent_.push_back({later(now, prefix_delay_), replica, {index_->present().begin(), index_->present().end()}});
+    sent_.push_back({later(now, delay), replica, {index_->present().begin(), index_->present().end()}});
   }
   if (tokens_.size() <= id.value) tokens_.resize(id.value + 1);
   tokens_[id.value] = endpoints_.uncached_tokens[replica];
@@ -190,7 +180,7 @@ void EndpointPicker::removed(std::uint32_t replica, RequestId id) {
 void EndpointPicker::tell_faults(std::vector<std::string>& notes) const {
   for (const auto& [name, faults] : pipeline_.script_faults()) {
     if (faults.failed == 0) continue;
-    notes.push_back("The script of " + name + " (pool " + pool_ + ") failed " + std::to_string(faults.failed) +
+    notes.push_back("The script of " + name + " (pool " + spec_.name + ") failed " + std::to_string(faults.failed) +
                     " times in " + std::to_string(faults.calls) + " calls, at first with: " + faults.first + ".");
   }
 }

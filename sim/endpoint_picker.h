@@ -10,8 +10,8 @@
 
 #include "sim/content.h"
 #include "sim/decision_log.h"
-#include "sim/policies/policy.h"
 #include "sim/latency_predictor.h"
+#include "sim/policies/policy.h"
 #include "sim/request.h"
 #include "sim/routing/pipeline.h"
 #include "sim/seen_caches.h"
@@ -53,15 +53,11 @@ class EndpointPicker {
   void answered(std::uint32_t replica, const routing::Answer& answer) { pipeline_.answered(replica, answer); }
   bool listens() const { return pipeline_.listens(); }
   /// Writes down the choice for the request that the log wants; null: none. The log outlives this.
-  void watch(DecisionLog* log, PoolId pool);
+  void watch(DecisionLog* log) { log_ = log; }
   /// A sentence for each plugin whose script failed.
   void tell_faults(std::vector<std::string>& notes) const;
 
  private:
-  EndpointPicker(const routing::PipelineSpec& spec, const PoolSpec& pool, const Signals& signals,
-                 const SeenSignals* seen, SeenCaches* caches, SimTime prefix_delay, std::int64_t blocks,
-                 std::uint64_t seed);
-
   /// A prompt on its way into the index.
   struct Sent {
     SimTime known;
@@ -78,14 +74,13 @@ class EndpointPicker {
   template <class Index>
   void match_prompt(Index& index, const RequestRecord& request, const Content& content);
 
-  std::string pool_;  ///< its name
-  std::int64_t context_limit_, output_limit_;
-  std::optional<routing::PrefillRule> prefill_;
+  const PoolSpec& spec_;
+  const PolicySpec& policy_;
+  PoolId pool_;
   const Signals& signals_;
   const SeenSignals* seen_;
   SeenCaches* caches_;
   std::uint64_t version_ = UINT64_MAX;  ///< of what is seen, in the columns
-  SimTime prefix_delay_;
   std::deque<Sent> sent_;
   routing::Pipeline pipeline_;
   std::optional<routing::PrefixIndex> index_;  ///< none: only the exact one is asked for
@@ -94,7 +89,6 @@ class EndpointPicker {
   routing::Endpoints endpoints_;
   std::optional<LatencyPredictor> predictor_;
   DecisionLog* log_ = nullptr;
-  PoolId pool_id_;
   // A column is read anew where an engine changed since, or its KV use by the steps that it had planned.
   std::vector<std::uint8_t> changed_;   ///< by replica
   std::vector<std::uint32_t> to_read_;  ///< those that changed

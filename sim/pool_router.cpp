@@ -48,7 +48,7 @@ PoolRouter::PoolRouter(const SimulationSpec& spec, PoolId pool, const std::vecto
       caches_ = std::make_unique<SeenCaches>(engines, first, size, ranks_, block, policy.signals.prefix_delay);
     }
     picker_ = std::make_unique<EndpointPicker>(spec, pool, known(), seen_.get(), caches_.get(), blocks);
-    picker_->watch(spec.log, pool);
+    picker_->watch(spec.log);
     rules_on_prefill_ = policy.pipeline->prefill.has_value();
   }
 }
