@@ -193,8 +193,9 @@ std::string dimensions(const std::string& part, const CurveIdentity& id, const S
 }
 
 bool is_cold(const std::string& part) {
-  return part.rfind("gemm", 0) == 0 || part.rfind("grouped_gemm", 0) == 0 ||
-         part.find("_attention") != std::string::npos;
+  const std::string operation = operation_of(part);
+  return operation == "gemm" || operation == "grouped_gemm" || operation == "kv_store" ||
+         operation.find("_attention") != std::string::npos;
 }
 
 struct Axes {

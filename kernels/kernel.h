@@ -39,7 +39,8 @@ class PreparedKernel {
   /// all. A few seconds at most. See allowed_error.
   virtual double error() = 0;
 
-  /// Evicts inputs, packed weights and outputs from the caches.
+  /// Makes the inputs as cold as a step finds them: evicts inputs, packed weights and outputs from the caches; of a
+  /// GEMM on a CPU see gemm/product.h.
   virtual void cool() = 0;
 
   /// Time that the device itself measured for the last run (CUDA events, OpenCL profiling); nothing on CPUs.

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace poolcast::kernels {
@@ -16,8 +15,9 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  /// `count` elements, zero, at a multiple of 64 bytes (2 MiB, on huge pages, for large ones), followed by 64 bytes
-  /// that may be read. Throws std::bad_alloc.
+  /// `count` elements, zero, at a multiple of 64 bytes, followed by 64 bytes that may be read. On huge pages, small
+  /// blocks side by side: a model has many matrices of one or two MB, and on small pages reading them takes almost
+  /// twice the time (Zen 4, virtual machine). Throws std::bad_alloc.
   template <class T>
   T* take(std::int64_t count) {
     return static_cast<T*>(take_bytes(static_cast<std::size_t>(count) * sizeof(T)));
@@ -27,8 +27,17 @@ class Memory {
   void evict() const;
 
  private:
+  struct Chunk {
+    std::byte* at;
+    std::size_t size, used;
+  };
   void* take_bytes(std::size_t bytes);
-  std::vector<std::span<std::byte>> blocks_;
+  void add_chunk(std::size_t size);
+  std::vector<Chunk> chunks_;
 };
+
+/// After so much has been read or written, the caches hold nothing from before: four times the largest cache of a
+/// CPU.
+std::int64_t bytes_that_empty_caches();
 
 }  // namespace poolcast::kernels

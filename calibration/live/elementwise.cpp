@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibration/live/elementwise.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace poolcast::live {
@@ -17,12 +19,20 @@ void RotaryTable::reach(std::int64_t positions) {
   }
 }
 
+/// Sixteen side by side, so that compilers vectorise it.
 std::int64_t greatest(const Bf16* row, std::int64_t count) {
-  std::int64_t best = 0;
-  for (std::int64_t i = 1; i < count; ++i) {
-    if (to_float(row[i]) > to_float(row[best])) best = i;
-  }
-  return best;
+  constexpr std::int64_t kLanes = 16;
+  std::array<float, kLanes> lanes;
+  lanes.fill(to_float(row[0]));
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const float value = to_float(row[static_cast<std::size_t>(i) + lane]);
+      lanes[lane] = lanes[lane] < value ? value : lanes[lane];
+    }
+  for (; i < count; ++i) lanes[0] = std::max(lanes[0], to_float(row[i]));
+  const float most = *std::max_element(lanes.begin(), lanes.end());
+  return std::find_if(row, row + count, [most](Bf16 x) { return to_float(x) == most; }) - row;
 }
 
 }  // namespace poolcast::live

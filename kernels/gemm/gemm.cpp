@@ -3,6 +3,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/gemm/product.h"
+#include "kernels/prepared.h"
 
 namespace poolcast::kernels {
 namespace {

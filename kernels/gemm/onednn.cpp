@@ -25,9 +25,7 @@ class OneDnnWeight final : public Weight {
 
   void multiply(const void* a, std::int64_t m, void* c, Team& team) override {
     omp_set_num_threads(team.size());
-    auto found = by_rows_.find(m);
-    if (found == by_rows_.end()) found = by_rows_.emplace(m, made_for(m)).first;
-    Product& product = found->second;
+    Product& product = product_of(m);
     product.a.set_data_handle(const_cast<void*>(a));
     product.c.set_data_handle(c);
     product.primitive.execute(stream_, {{DNNL_ARG_SRC, product.a},
@@ -37,12 +35,20 @@ class OneDnnWeight final : public Weight {
     stream_.wait();
   }
 
+  void expect(std::int64_t m) override { product_of(m); }
+
  private:
   struct Product {
     dnnl::matmul primitive;
     memory a, c, scratch;
     const memory* weight;
   };
+
+  Product& product_of(std::int64_t m) {
+    auto found = by_rows_.find(m);
+    if (found == by_rows_.end()) found = by_rows_.emplace(m, made_for(m)).first;
+    return found->second;
+  }
 
   Product made_for(std::int64_t m) {
     const auto in = type_of(shape_.dtype);

@@ -53,6 +53,14 @@ void PanelWeight::pack_panel(std::int64_t panel, const void* b) {
     }
 }
 
+std::unique_ptr<Weight> PanelWeight::copy(Memory& memory) const {
+  auto other = std::make_unique<PanelWeight>(*this);
+  const std::int64_t words = panels_ * words_ * format_.panel_columns;
+  other->packed_ = memory.take<std::uint32_t>(words);
+  std::memcpy(other->packed_, packed_, static_cast<std::size_t>(words) * sizeof *packed_);
+  return other;
+}
+
 std::int64_t PanelWeight::packed_words(std::int64_t rows) const {
   return rounded_up(rows, format_.row_block) * row_words_;
 }
@@ -84,14 +92,17 @@ void PanelWeight::multiply_part(std::int64_t part, const std::uint32_t* packed, 
 }
 
 void PanelWeight::multiply(const void* a, std::int64_t m, void* c, Team& team) {
-  rows_.resize(std::max(rows_.size(), static_cast<std::size_t>(packed_words(m))));
+  // One for all weights: rows of its own would be as cold as the weight is.
+  thread_local std::vector<std::uint32_t> room;
+  room.resize(std::max(room.size(), static_cast<std::size_t>(packed_words(m))));
+  std::uint32_t* const packed = room.data();  // the caller's, for all threads
   const std::int64_t bytes = shape_.k * bytes_per_element(shape_.dtype);
   constexpr std::int64_t kRowsOfAPart = 96;  // a multiple of every row block, so that parts write apart
   team.parallel((m + kRowsOfAPart - 1) / kRowsOfAPart, [&](std::int64_t part) {
     for (std::int64_t row = part * kRowsOfAPart; row < std::min(m, (part + 1) * kRowsOfAPart); ++row)
-      pack_row(static_cast<const char*>(a) + row * bytes, row, rows_.data());
+      pack_row(static_cast<const char*>(a) + row * bytes, row, packed);
   });
-  team.parallel(parts(m), [&](std::int64_t part) { multiply_part(part, rows_.data(), m, c); });
+  team.parallel(parts(m), [&](std::int64_t part) { multiply_part(part, packed, m, c); });
 }
 
 }  // namespace poolcast::kernels

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "kernels/gemm/panels.h"
 #include "kernels/gemm/weight.h"
@@ -15,6 +14,7 @@ class PanelWeight final : public Weight {
   PanelWeight(const WeightShape& shape, const PanelFormat& format, const void* b, Memory& memory);
 
   void multiply(const void* a, std::int64_t m, void* c, Team& team) override;
+  std::unique_ptr<Weight> copy(Memory& memory) const override;
 
   /// The same for rows that lie anywhere: packing and multiplying apart, so that many weights share one packing and one
   /// team. Words of the packed form of `rows` rows:
@@ -33,7 +33,6 @@ class PanelWeight final : public Weight {
   std::int64_t words_, row_words_;
   std::uint32_t* packed_;          // [panel][words_ x panel_columns]
   std::int32_t* start_ = nullptr;  // [panel][panel_columns]
-  std::vector<std::uint32_t> rows_;
 };
 
 }  // namespace poolcast::kernels

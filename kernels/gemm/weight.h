@@ -23,6 +23,12 @@ class Weight {
   /// C[m,n] = A[m,k] B, all in rows without gaps; A in the weight's format, C too (int8: int32). The rows of A are
   /// packed here. Not for two threads at once.
   virtual void multiply(const void* a, std::int64_t m, void* c, Team& team) = 0;
+
+  /// The same in other memory, or nothing where it takes packing anew.
+  virtual std::unique_ptr<Weight> copy(Memory& /*memory*/) const { return nullptr; }
+
+  /// Does now what the first product of m rows would do once.
+  virtual void expect(std::int64_t /*m*/) {}
 };
 
 /// Packs B, given in rows without gaps. What is packed lies in `memory`; an implementation that packs nothing keeps

@@ -2,7 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/registry.h"
+#include "kernels/timer.h"
 
+using namespace poolcast;
 using namespace poolcast::kernels;
 
 namespace {
@@ -40,6 +42,42 @@ TEST_CASE("every GEMM agrees with the reference on shapes with tails") {
     for (const char* shape : {"m=1 n=1 k=1", "m=1 n=64 k=7", "m=4 n=70 k=70", "m=3 n=16387 k=9", "m=5 n=63 k=64", "m=6 n=65 k=129", "m=13 n=131 k=37",
                               "m=97 n=100 k=515", "m=200 n=17 k=1031", "m=33 n=32 k=2050"})
       check(std::string("gemm ") + format + ' ' + shape);
+}
+
+TEST_CASE("a cold GEMM runs on other copies of its weight, and each says the same") {
+  // Some copies of the first empty a cache; the second is small and evicted.
+  for (const char* shape : {"gemm bf16 m=3 n=1024 k=1024", "gemm bf16 m=3 n=64 k=64"}) {
+    const KernelProblem problem = *parse_problem(shape).problem;
+    Team team(1);
+    for (const Kernel* kernel : kernels_for(problem)) {
+      if (kernel->device != DeviceKind::kCpu || kernel->implementation == "reference") continue;
+      const auto prepared = kernel->prepare(problem, 7, team);
+      for (int i = 0; i < 3; ++i) {
+        prepared->poison();
+        prepared->cool();
+        prepared->run();
+        INFO(kernel->implementation << ' ' << shape);
+        CHECK(prepared->error() <= allowed_error(problem));
+      }
+    }
+  }
+}
+
+TEST_CASE("what is cold is slower than what is warm") {
+  const KernelProblem problem = *parse_problem("gemm bf16 m=1 n=1024 k=1024").problem;
+  Team team(1);
+  const Kernel* const native = find_kernel(Operation::kGemm, "avx512");
+  if (!native->why_not(problem).empty()) return;
+  const auto kernel = native->prepare(problem, 7, team);
+  const auto best = [&](bool cold) {
+    Seconds least(1);
+    for (int i = 0; i < 40; ++i) {
+      if (cold) kernel->cool();
+      least = std::min(least, time_run(*kernel, team).cpu);
+    }
+    return least;
+  };
+  CHECK(best(false) < best(true));
 }
 
 TEST_CASE("every grouped GEMM agrees with the reference, also where experts get no row or all tokens") {
