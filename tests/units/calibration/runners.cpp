@@ -3,8 +3,13 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "calibration/calibrate.h"
+#include "calibration/file.h"
 #include "calibration/runner_client.h"
+#include "kernels/opencl/opencl.h"
 #include "kernels/problem.h"
+#include "tests/support/program.h"
+#include "tests/units/calibration/small.h"
 
 using namespace poolcast;
 using namespace poolcast::calibration;
@@ -21,6 +26,9 @@ std::string python_with_numpy() {
   }
   return "";
 }
+
+const std::string kOnnx = kFolder + "/onnxruntime";
+bool has_onnxruntime() { return works("cd " + kOnnx + " && node -e \"require('onnxruntime-node')\""); }
 
 RunOutcome ask(RunnerClient& runner, const std::string& text, bool cold = false) {
   RunRequest request;
@@ -51,6 +59,24 @@ void check_refuses(RunnerClient& runner) {
   CHECK(runner.restarted() == 0);
 }
 
+/// A calibration of a few tokens has every part, so there is a curve.
+void check_makes_a_curve(const std::vector<std::string>& command, const std::string& left_out) {
+  const testing::TemporaryFolder folder;
+  CalibrateOptions options;
+  options.identity.shape = testing::small_shape();
+  options.limits = {2, 2, 64, "fp32", 1e9};
+  options.stop.least = options.stop.most = 2;
+  options.refine_above = 1e9;  // no refinement
+  options.output = folder.file("c.h5");
+  RunnerClient runner(command);
+  const CalibrateReport report = calibrate(options, runner, [](const CalibrateProgress&) {});
+  CHECK(report.failed == 0);
+  const Calibration made = load(options.output);
+  CHECK(made.head.why_no_curve == "");
+  CHECK(made.head.curve.has_value());
+  CHECK(made.provenance.at("left_out") == left_out);
+}
+
 }  // namespace
 
 TEST_CASE("the numpy runner measures and checks its operations") {
@@ -74,12 +100,11 @@ TEST_CASE("the numpy runner measures and checks its operations") {
 }
 
 TEST_CASE("the ONNX Runtime runner measures and checks its operations") {
-  const std::string folder = kFolder + "/onnxruntime";
-  if (!works("cd " + folder + " && node -e \"require('onnxruntime-node')\"")) {
+  if (!has_onnxruntime()) {
     WARN("skipped: no node with onnxruntime-node (npm install --ignore-scripts in calibration/runners/onnxruntime)");
     return;
   }
-  RunnerClient runner({"node", folder + "/runner.js"});
+  RunnerClient runner({"node", kOnnx + "/runner.js"});
   CHECK_THAT(runner.describe().runtime, Catch::StartsWith("onnxruntime-node "));
   for (const char* text : {"gemm fp32 m=33 n=65 k=129", "softmax fp32 rows=5 columns=77",
                            "rms_norm fp32 rows=5 columns=77", "silu_gate fp32 rows=5 columns=77",
@@ -118,4 +143,12 @@ TEST_CASE("a shape that does not fit into memory fails alone") {
   const RunOutcome outcome = ask(runner, "gemm fp32 m=1 n=1000000 k=262144");  // 1 TB of weights
   CHECK_FALSE(outcome.result);
   CHECK(ask(runner, "gemm fp32 m=8 n=8 k=8").result);
+}
+
+TEST_CASE("kernels of OpenCL, numpy and ONNX Runtime make whole curves") {
+  if (!kernels::opencl_device_name().empty())
+    check_makes_a_curve({POOLCAST_PROGRAM, "runner", "--device", "opencl"}, "");
+  if (const std::string python = python_with_numpy(); !python.empty())
+    check_makes_a_curve({python, kFolder + "/numpy_runner.py"}, "");
+  if (has_onnxruntime()) check_makes_a_curve({"node", kOnnx + "/runner.js"}, "stores of new K and V");
 }
