@@ -148,7 +148,7 @@ class Session {
       more.problem = point.problem;
       more.cold = point.cold;
       tell(more);
-      measure(runner_, stop_rule(), options_.kernel, cpu_clock_, more);
+      measure(runner_, options_.stop, options_.kernel, cpu_clock_, more);
       if (!more.failure.empty() || more.kernel != point.kernel) continue;
       point.wall_s.insert(point.wall_s.end(), more.wall_s.begin(), more.wall_s.end());
       point.cpu_s.insert(point.cpu_s.end(), more.cpu_s.begin(), more.cpu_s.end());
@@ -173,7 +173,7 @@ class Session {
 
   void take(Point point) {
     tell(point);
-    measure(runner_, stop_rule(), options_.kernel, cpu_clock_, point);
+    measure(runner_, options_.stop, options_.kernel, cpu_clock_, point);
     ++report_.measured;
     report_.failed += !point.failure.empty();
     if (!point.failure.empty()) ++report_.failures[point.failure];
@@ -187,12 +187,6 @@ class Session {
     shown_.now = point.problem;
     shown_.spent_s = since(begin_);
     progress_(shown_);
-  }
-
-  StopRule stop_rule() const {
-    StopRule stop = options_.stop;
-    stop.budget_s = std::min(stop.budget_s, std::max(0.0, options_.budget_s - since(begin_)));
-    return stop;
   }
 
   void save_now_and_then() {

@@ -32,6 +32,7 @@ std::string steps_text(const KernelTables& t) {
 }
 
 void fit_command(const Options& options) {
+  const calibration::Lock lock = calibration::Lock::of_file(options.file);
   calibration::Calibration c = calibration::load(options.file);
   if (!options.steps.empty()) {
     c.steps = calibration::read_step_log(options.steps);

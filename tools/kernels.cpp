@@ -62,11 +62,11 @@ void add_row(TextTable& table, const calibration::Point& p, const kernels::Kerne
   const calibration::SampleSummary wall = calibration::summarise(p.wall_s);
   const double rate = kernels::flops(problem).value / s.median, bytes = kernels::bytes(problem).value / s.median;
   const auto peak = d.peak_flops.find(std::string(kernels::name(problem.dtype)));
-  table.row({p.implementation + (p.noisy ? " (noisy)" : ""), human_seconds(s.median),
-             fmt::format("{:.1f} %", 100 * s.half_width() / s.median), human_seconds(wall.median),
-             human_number(rate * 1e-9), share(rate, peak == d.peak_flops.end() ? 0 : peak->second),
-             human_number(bytes * 1e-9), share(bytes, d.bandwidth), fmt::format("{:.1e}", p.error),
-             std::to_string(s.count)});
+  table.row({p.implementation, human_seconds(s.median), fmt::format("{:.1f} %", 100 * s.half_width() / s.median),
+             human_seconds(wall.median), human_number(rate * 1e-9),
+             share(rate, peak == d.peak_flops.end() ? 0 : peak->second), human_number(bytes * 1e-9),
+             share(bytes, d.bandwidth), fmt::format("{:.1e}", p.error),
+             std::to_string(s.count) + (p.noisy ? ", noisy" : "")});
 }
 
 void print_table(calibration::RunnerClient& runner, const kernels::KernelProblem& problem, const Options& options) {

@@ -95,9 +95,13 @@ TEST_CASE("a wrong line in a step log is shown") {
   REQUIRE(import.status == 0);
   const std::string sound = R"({"sampled": 1, "decode_requests": 1, "decode_context": 5, "seconds": 0.1})";
   write_file(steps, sound + "\n{\"sampled\": 1}\n");
-  CHECK_THAT(fault({"fit", out, "--steps", steps}), Catch::StartsWith(steps + ":2:1: is no step: an object with"));
+  CHECK(fault({"fit", out, "--steps", steps}) ==
+        steps + ":2:1: the key decode_requests is missing\n{\"sampled\": 1}\n^\n");
   write_file(steps, R"({"sampled": 1, "decode_requests": 1, "decode_context": 5, "seconds": -0.1})");
-  CHECK_THAT(fault({"validate", out, "--steps", steps}), Catch::StartsWith(steps + ":1:1: has a count below 0"));
+  CHECK_THAT(fault({"validate", out, "--steps", steps}),
+             Catch::StartsWith(steps + ":1:59: seconds: must be a time from 1e-9 to 1e6, got \"-0.1\"\n"));
+  write_file(steps, "\n");
+  CHECK(fault({"fit", out, "--steps", steps}) == steps + ": has no steps\n");
   write_file(steps, sound);
   CHECK(run_program({"validate", out, "--steps", steps}).status == 0);
 }
