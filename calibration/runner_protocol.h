@@ -11,7 +11,7 @@
 
 #include "kernels/problem.h"
 
-/// The lines that a runner and its client exchange: one JSON object a line, described in calibration/README.md. The
+/// The lines that a runner and its client exchange: one JSON object a line, described in calibration/protocol.md. The
 /// words for operations, formats and dimensions are those of kernels/problem.h.
 namespace poolcast::calibration {
 

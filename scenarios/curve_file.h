@@ -13,7 +13,7 @@
 #include "models/transformer.h"
 
 /// The part of a calibration file that a simulation needs: whose curve it is, the fitted curve, and its error on shapes
-/// that were held out. calibration/ writes it beside its raw measurements (layout in calibration/README.md).
+/// that were held out. calibration/ writes it beside its raw measurements (layout in calibration/file.md).
 namespace poolcast {
 
 class H5In;

@@ -51,7 +51,7 @@ void add_fit(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand("fit", "Fit the curve of a calibration and show its parts and errors");
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, "a calibration (HDF5)")->required();
-  command->add_option("--steps", options->steps, "measured steps to store and fit with (calibration/README.md)")
+  command->add_option("--steps", options->steps, "measured steps to store and fit with (calibration/file.md)")
       ->type_name("FILE.jsonl");
   command->footer("Example:\n  poolcast fit cpu.h5");
   command->callback([options] { fit_command(*options); });

@@ -14,7 +14,7 @@ void add_runner_options(CLI::App& command, RunnerChoice& choice) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command.add_option("--runner", choice.command, "another runner instead, as a shell line (calibration/README.md)")
+  command.add_option("--runner", choice.command, "another runner instead, as a shell line (calibration/protocol.md)")
       ->type_name("COMMAND");
 }
 

@@ -70,7 +70,7 @@ void add_validate(CLI::App& app, int&) {
   CLI::App* command = app.add_subcommand("validate", "Error of a calibration's curve per term and regime");
   const auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, "a calibration (HDF5)")->required();
-  command->add_option("--steps", options->steps, "measured steps to compare with (calibration/README.md)")
+  command->add_option("--steps", options->steps, "measured steps to compare with (calibration/file.md)")
       ->type_name("FILE.jsonl");
   command
       ->add_option("--live", options->live.scenario, "run this scenario by the curve and on this machine, and compare")
