@@ -192,10 +192,11 @@ std::string dimensions(const std::string& part, const CurveIdentity& id, const S
   return fmt::format("tokens={}", x[0]);
 }
 
-bool is_cold(const std::string& part) {
+bool is_cold(const std::string& part, const Shape& shape) {
   const std::string operation = operation_of(part);
+  if (operation == "prefill_attention") return shape[1] > 0;
   return operation == "gemm" || operation == "grouped_gemm" || operation == "kv_store" ||
-         operation.find("_attention") != std::string::npos;
+         operation == "decode_attention";
 }
 
 struct Axes {
@@ -270,7 +271,7 @@ std::optional<Point> make_point(const CurveIdentity& id, const Plan& plan, std::
   point.part = part;
   point.shape = shape;
   point.problem = kernels::to_text(*made.problem);
-  point.cold = is_cold(of);
+  point.cold = is_cold(of, shape);
   return point;
 }
 

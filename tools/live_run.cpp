@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 #include <variant>
@@ -78,7 +79,7 @@ std::string terms_text(const std::vector<TermErrors>& kinds) {
                  fmt::format("{:+.1f} %", 100 * (predicted - measured) / whole)});
     };
     for (const LiveTerm term : kLiveTerms) {
-      if (kind.predicted[term] > 0 || kind.measured[term] > 0)
+      if (std::max(kind.predicted[term], kind.measured[term]) > whole / 1000)
         row(name(term), kind.predicted[term], kind.measured[term]);
     }
     row("whole step", kind.predicted.sum(), whole);

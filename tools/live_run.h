@@ -29,7 +29,7 @@ struct LiveRun {
 std::string live_comparison(const Summary& predicted, const Summary& measured);
 
 /// Where the error of a curve is, as a table for each kind of steps: predicted and measured time of each term in a step
-/// (mean), and which share of the steps' time the difference is.
+/// (mean), and which share of the steps' time the difference is. Without terms below a thousandth of the step.
 std::string terms_text(const std::vector<TermErrors>& kinds);
 
 /// Runs a scenario of one pool of one replica with every step on this machine's CPU. Throws ConfigError when the

@@ -16,7 +16,6 @@ double attention(const StepCurve& curve, const StepShape& shape) {
 }
 
 void predict(const StepCurve& curve, const StepShape& shape, TermTimes& times) {
-  const double before = times.sum();
   StepShape prompts = shape;
   prompts.tokens -= shape.decode_requests;
   prompts.decode_requests = prompts.decode_context = 0;
@@ -24,10 +23,12 @@ void predict(const StepCurve& curve, const StepShape& shape, TermTimes& times) {
   times[LiveTerm::kPrefill] += of_prompts;
   times[LiveTerm::kDecode] += all - of_prompts;
   for (const StepTerm& term : curve.terms(shape)) {
-    if (term.name == "linear layers") times[LiveTerm::kLinear] += term.seconds.value;
-    if (term.name == "head and sampler") times[LiveTerm::kHead] += term.seconds.value;
+    if (term.name == "attention") continue;
+    const LiveTerm same = term.name == "linear layers"      ? LiveTerm::kLinear
+                          : term.name == "head and sampler" ? LiveTerm::kHead
+                                                            : LiveTerm::kOther;
+    times[same] += term.seconds.value;
   }
-  times[LiveTerm::kOther] += curve.step(shape).value - (times.sum() - before);
 }
 
 void measure(const LiveStep& step, LiveClock clock, TermTimes& times) {

@@ -104,6 +104,19 @@ TEST_CASE("what a runner does not offer between the products is no part of a ste
   CHECK(has("decode_attention"));  // needed, so it fails rather than being left out
 }
 
+TEST_CASE("cold is what a step does not find in its caches") {
+  CurveIdentity id;
+  id.shape = small_shape();
+  const Plan plan = make_plan(id, {64, 8, 512, "", 1e9});
+  for (const Point& p : plan.points) {
+    INFO(p.problem);
+    const std::string operation = p.problem.substr(0, p.problem.find(' '));
+    const bool after_context = operation == "prefill_attention" && p.shape[1] > 0;
+    const bool other = operation == "gemm" || operation == "kv_store" || operation == "decode_attention";
+    CHECK(p.cold == (after_context || other));
+  }
+}
+
 TEST_CASE("a plan of two devices cuts the matrices and has an all-reduce") {
   CurveIdentity id;
   id.shape = small_shape();

@@ -45,7 +45,7 @@ TEST_CASE("the terms of steps stand beside those of the curve, decodes and steps
   CHECK(std::string(decodes.kind) == "decodes only");
   CHECK(decodes.steps == 2);
   CHECK(decodes.predicted[LiveTerm::kLinear] == Approx(0.005));
-  CHECK(decodes.predicted[LiveTerm::kPrefill] == Approx(0).margin(1e-12));
+  CHECK(decodes.predicted[LiveTerm::kPrefill] == 0);
   CHECK(decodes.predicted[LiveTerm::kDecode] == Approx(0.025));
   CHECK(decodes.predicted[LiveTerm::kHead] == Approx(0.015));
   CHECK(decodes.predicted[LiveTerm::kOther] == Approx(0.014));
