@@ -171,7 +171,9 @@ class Server {
       if (request.cold) prepared_->cool();
       const Seconds all_threads = kernels::process_cpu_now();
       const kernels::RunTime time = kernels::time_run(*prepared_, team_);
-      const Seconds cpu = one_cpu_ ? kernels::process_cpu_now() - all_threads : time.cpu;
+      // The process's has the driver's launch in it, the device's whatever else ran on the CPU meanwhile.
+      const Seconds cpu =
+          one_cpu_ ? std::min(kernels::process_cpu_now() - all_threads, time.device.value_or(time.wall)) : time.cpu;
       // No clock resolves less than a nanosecond.
       result.wall_ns.push_back(std::max(1.0, time.device.value_or(time.wall).value * 1e9));
       if (setup_.device == "cpu" || one_cpu_) result.cpu_ns.push_back(std::max(1.0, cpu.value * 1e9));

@@ -59,7 +59,7 @@ __kernel __attribute__((reqd_work_group_size(16, LINES, 1))) void grouped_gemm(
 }
 
 #ifdef ACROSS
-/// The same for up to 4 rows of C, which ROWS then are: nothing is read twice, so only sums go through local memory. A
+/// The same for up to 16 rows of C, which ROWS then are: nothing is read twice, so only sums go through local memory. A
 /// group of 256 items makes ROWS x 4 ACROSS outputs; a line of ACROSS items takes every PARTS-th
 /// four rows of B. The barrier after them is for CPUs, where items run one after the other: they stay side by side.
 #define PARTS (256 / ACROSS)

@@ -22,7 +22,7 @@ void input_numbers(OpenClRun& run, const std::vector<std::int32_t>& numbers) {
 std::int64_t bytes_of_a_sum(DType dtype) { return dtype == DType::kInt8 ? 4 : bytes_per_element(dtype); }
 
 /// A tile has four times as many: no more than the product has, where that is few.
-std::int64_t rows_of_an_item(std::int64_t rows) { return rows <= 4 ? 1 : rows <= 16 ? 4 : 8; }
+std::int64_t rows_of_an_item(std::int64_t rows) { return rows <= 4 ? 1 : rows <= 16 ? 4 : rows <= 32 ? 8 : 16; }
 
 std::string product_options(DType dtype, std::int64_t rows) {
   return format_option(dtype) + " -DROWS=" + std::to_string(rows);
@@ -58,7 +58,7 @@ void begin_attention(AttentionCase& data, OpenClRun& run, const char* source, co
 }  // namespace
 
 void opencl_gemm(GemmCase& data, OpenClRun& run) {
-  const bool few = data.m <= 4;
+  const bool few = data.m <= 16;
   const std::int64_t element = bytes_per_element(data.dtype), rows = few ? data.m : rows_of_an_item(data.m);
   const std::int64_t across = data.n < 16384 ? 16 : 64;  // wide rows of B: fewer pages; narrow ones: more groups
   if (few)

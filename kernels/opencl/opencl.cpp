@@ -29,7 +29,7 @@ constexpr Kernel row(Operation operation) {
 
 constexpr Kernel kOpenClKernels[] = {
     {Operation::kGemm, "opencl", DeviceKind::kOpenCl,
-     "tiles of up to 32 x 64 in local memory, 8 x 4 an item; up to 4 rows split over k", why_not,
+     "tiles of up to 64 x 64 in local memory, 16 x 4 an item; up to 16 rows split over k", why_not,
      prepare<GemmCase, opencl_gemm>},
     {Operation::kGroupedGemm, "opencl", DeviceKind::kOpenCl, "the same tiles, by expert, in one launch", why_not,
      prepare<GroupedCase, opencl_grouped_gemm>},

@@ -11,8 +11,8 @@ __kernel void multiply_add(__global float* out, float factor, float addend, int 
   out[get_global_id(0)] = quarter.x + quarter.y + quarter.z + quarter.w;
 }
 
-// A group of 64 items reads `rounds` times 4 KiB in order. The barrier keeps them side by side where items run one after
-// the other.
+// A group of 64 items reads `rounds` times 4 KiB in order. The barrier keeps them side by side where items run one
+// after the other.
 __kernel __attribute__((reqd_work_group_size(64, 1, 1))) void read_in_order(__global const float* in,
                                                                             __global float* out, int rounds) {
   float4 all = 0;
