@@ -60,8 +60,8 @@ __kernel __attribute__((reqd_work_group_size(16, LINES, 1))) void grouped_gemm(
 
 #ifdef ACROSS
 /// The same for up to 16 rows of C, which ROWS then are: nothing is read twice, so only sums go through local memory. A
-/// group of 256 items makes ROWS x 4 ACROSS outputs; a line of ACROSS items takes every PARTS-th
-/// four rows of B. The barrier after them is for CPUs, where items run one after the other: they stay side by side.
+/// group of 256 items makes ROWS x 4 ACROSS outputs; each line of ACROSS items takes four rows of B in every 4 PARTS.
+/// The barrier after them is for CPUs, whose items run one after the other: it keeps them side by side.
 #define PARTS (256 / ACROSS)
 __kernel __attribute__((reqd_work_group_size(ACROSS, PARTS, 1))) void gemm_few(__global const element* a,
                                                                                __global const element* b,
