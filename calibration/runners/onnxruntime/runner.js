@@ -125,12 +125,16 @@ async function samples(prepared, repetitions, cold) {
   return times;
 }
 
+/** There is no register-resident loop: the ceiling is the runtime's own product of whichever size is fastest. */
 async function measuredPeaks() {
-  const n = 1024; // there is no register-resident loop: the ceiling is the runtime's own product
-  const prepared = await prepare('gemm', {m: n, n, k: n});
-  const best = Math.min(...(await samples(prepared, 5, false)).cpu_ns);
-  await release(prepared);
-  return {flops_per_s: {fp32: (2 * n ** 3) / (best * 1e-9)}};
+  let fastest = 0;
+  for (const n of [256, 512, 1024]) {
+    const prepared = await prepare('gemm', {m: n, n, k: n});
+    const least = Math.min(...(await samples(prepared, 7, false)).cpu_ns);
+    fastest = Math.max(fastest, (2 * n ** 3) / (least * 1e-9));
+    await release(prepared);
+  }
+  return {flops_per_s: {fp32: fastest}};
 }
 
 async function describe(request) {
