@@ -83,6 +83,17 @@ class Server {
     return why;
   }
 
+  void describe_gpu(Description& d, bool peaks) const {
+    const auto kind = setup_.device == "cuda" ? kernels::DeviceKind::kCuda : kernels::DeviceKind::kHip;
+    const kernels::DeviceFacts facts = kernels::device_facts(kind, peaks);
+    d.device = facts.name;
+    if (!facts.driver.empty()) d.driver += ", " + facts.driver;
+    d.runtime += ", " + facts.runtime;
+    d.compiler = facts.compiler;
+    for (const auto& [type, rate] : facts.compute) d.peak_flops[std::string(kernels::name(type))] = rate.value;
+    d.bandwidth = facts.reading.value;
+  }
+
   Description description(const DescribeRequest& request) {
     Description d;
     const bool cpu = setup_.device == "cpu", opencl = setup_.device == "opencl";
@@ -94,10 +105,11 @@ class Server {
     d.driver = fmt::format("{} {}", system.sysname, system.release);
     d.runtime = "poolcast " POOLCAST_VERSION;
     d.compiler = opencl ? "of the OpenCL platform" : compiler();
-    if (!opencl) d.flags = kernels::compiler_flags();
+    if (cpu) d.flags = kernels::compiler_flags();
     d.clock_state = cpu_clock_state();
     if (cpu || one_cpu_) d.clocks = {"cpu"};
     if (cpu || one_cpu_) d.hardware = "cpu";
+    if (!cpu && !opencl) describe_gpu(d, request.peaks);
     if (cpu && request.peaks) {
       const auto peaks = kernels::measure_compute_peaks(team_);
       for (const kernels::DType type : {kernels::DType::kBf16, kernels::DType::kFp32, kernels::DType::kInt8})

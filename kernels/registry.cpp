@@ -60,6 +60,11 @@ std::vector<const Kernel*> kernels_for(const KernelProblem& problem) {
   return able;
 }
 
+DeviceFacts device_facts(DeviceKind kind, bool peaks) {
+  if (kind == DeviceKind::kCuda) return cuda::facts(peaks);
+  return kind == DeviceKind::kHip ? hip::facts() : DeviceFacts{};
+}
+
 std::string_view compiler_flags() { return POOLCAST_KERNEL_FLAGS; }
 
 std::span<const AbsentPart> absent_parts() {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/device_facts.h"
 #include "kernels/kernel.h"
 
 namespace poolcast::kernels {
@@ -19,6 +20,9 @@ const Kernel* find_kernel(Operation operation, std::string_view implementation);
 
 /// Those of the problem's operation that can run it here.
 std::vector<const Kernel*> kernels_for(const KernelProblem& problem);
+
+/// Of CUDA and HIP devices, where a kernel can run; nothing of others.
+DeviceFacts device_facts(DeviceKind kind, bool peaks);
 
 /// With which flags the CPU's kernels were compiled: those of all, then those that sources for AVX-512 and AMX add.
 std::string_view compiler_flags();

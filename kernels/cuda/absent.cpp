@@ -5,6 +5,7 @@
 namespace poolcast::cuda {
 
 std::span<const kernels::Kernel> cuda_kernels() { return {}; }
+kernels::DeviceFacts facts(bool) { return {}; }
 
 std::span<const kernels::AbsentPart> absent_cuda() {
   static constexpr kernels::AbsentPart kParts[] = {

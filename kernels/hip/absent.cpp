@@ -5,6 +5,7 @@
 namespace poolcast::hip {
 
 std::span<const kernels::Kernel> hip_kernels() { return {}; }
+kernels::DeviceFacts facts() { return {}; }
 
 std::span<const kernels::AbsentPart> absent_hip() {
   static constexpr kernels::AbsentPart kPart[] = {{"hip_cdna", "built without HIP: " POOLCAST_HIP_MISSING}};

@@ -171,4 +171,12 @@ constexpr Kernel kKernels[] = {
 std::span<const Kernel> hip_kernels() { return kKernels; }
 std::span<const kernels::AbsentPart> absent_hip() { return {}; }
 
+kernels::DeviceFacts facts() {
+  kernels::DeviceFacts f;
+  f.name = device().name + ", " + device().architecture;
+  f.runtime = "HIP";
+  f.compiler = "hipcc";
+  return f;
+}
+
 }  // namespace poolcast::hip
