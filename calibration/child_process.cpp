@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibration/child_process.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -44,6 +45,19 @@ bool wait_for(int socket, short event, Clock::time_point end) {
   ::_exit(127);
 }
 
+/// Waits until nobody holds the other end of the pipe, which the process that forked this one does while it lives.
+[[noreturn]] void guard(pid_t group, int pipe) {
+  ::setpgid(0, 0);  // no Ctrl-C
+  for (int fd = 0; fd < 1024; ++fd) {
+    if (fd != pipe) ::close(fd);
+  }
+  char byte = 0;
+  while (::read(pipe, &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::kill(-group, SIGKILL);
+  ::_exit(0);
+}
+
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command) {
@@ -56,14 +70,31 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   if (child_ == 0) become(words.data(), ends[1]);
   ::close(ends[1]);
   socket_ = ends[0];
+  ::setpgid(child_, child_);
+  if (child_ < 0 || ::pipe2(ends, O_CLOEXEC) != 0) return;
+  guard_ = ::fork();
+  if (guard_ == 0) guard(child_, ends[0]);
+  ::close(ends[0]);
+  alive_ = ends[1];
+}
+
+void ChildProcess::end_guard() {
+  if (guard_ > 0) {
+    ::kill(guard_, SIGKILL);
+    ::waitpid(guard_, nullptr, 0);
+  }
+  if (alive_ >= 0) ::close(alive_);
+  guard_ = alive_ = -1;
 }
 
 ChildProcess::~ChildProcess() {
   if (child_ > 0 && ending_.empty()) {
     ::kill(-child_, SIGKILL);
     ::kill(child_, SIGKILL);  // before it made its group
+    end_guard();
     ::waitpid(child_, nullptr, 0);
   }
+  end_guard();
   if (socket_ >= 0) ::close(socket_);  // last: it would complain of a lost reader
 }
 
@@ -117,6 +148,7 @@ std::string ChildProcess::ending() {
     }
     ending_ = WIFEXITED(status) ? fmt::format("exit status {}", WEXITSTATUS(status))
                                 : fmt::format("signal {}", WTERMSIG(status));
+    end_guard();
     ::kill(-child_, SIGKILL);  // what it started
   }
   return ending_;

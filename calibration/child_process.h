@@ -9,8 +9,8 @@
 
 namespace poolcast::calibration {
 
-/// A program with which lines are exchanged. It ends with this object, and with this process however that ends. The
-/// programs that it started itself, and left in its process group, end with this object.
+/// A program with which lines are exchanged. It ends with this object, and with this process however that ends; so do
+/// the programs that it started itself and left in its process group.
 class ChildProcess {
  public:
   /// The first word is found as a shell would. A program that cannot be started looks like one that ended at once.
@@ -33,7 +33,11 @@ class ChildProcess {
   std::string ending();
 
  private:
+  void end_guard();
+
   pid_t child_ = -1;
+  pid_t guard_ = -1;  ///< ends the group when this process is gone
+  int alive_ = -1;    ///< that the guard sees closed
   int socket_ = -1;
   std::string buffer_;
   std::string ending_;

@@ -99,9 +99,7 @@ class Server {
     const bool cpu = setup_.device == "cpu", opencl = setup_.device == "opencl";
     utsname system{};
     ::uname(&system);
-    d.device = cpu ? fmt::format("{}, {} {}", kernels::cpu().model, team_.size(), team_.size() == 1 ? "CPU" : "CPUs")
-               : opencl ? kernels::opencl_device_name()
-                        : setup_.device;
+    d.device = cpu ? cpu_device_name(team_.size()) : opencl ? kernels::opencl_device_name() : setup_.device;
     d.driver = fmt::format("{} {}", system.sysname, system.release);
     d.runtime = "poolcast " POOLCAST_VERSION;
     d.compiler = opencl ? "of the OpenCL platform" : compiler();
@@ -212,6 +210,10 @@ bool read_line(std::FILE* in, std::string& line) {
 }
 
 }  // namespace
+
+std::string cpu_device_name(int threads) {
+  return fmt::format("{}, {} {}", kernels::cpu().model, threads, threads == 1 ? "CPU" : "CPUs");
+}
 
 void serve_runner(std::FILE* in, std::FILE* out, const RunnerSetup& setup) {
   Server server(setup);

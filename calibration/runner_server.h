@@ -13,6 +13,9 @@ struct RunnerSetup {
   int threads = 1;
   std::string digest;
 };
+/// The name of this machine's CPU with so many threads, as its runner describes it.
+std::string cpu_device_name(int threads);
+
 void serve_runner(std::FILE* in, std::FILE* out, const RunnerSetup& setup);
 
 }  // namespace poolcast::calibration

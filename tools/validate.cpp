@@ -9,10 +9,12 @@
 
 #include "calibration/file.h"
 #include "calibration/fit.h"
+#include "calibration/runner_server.h"
 #include "calibration/step_log.h"
 #include "calibration/validate.h"
 #include "models/kernel_tables.h"
 #include "scenarios/run_scenario.h"
+#include "scenarios/text_table.h"
 #include "tools/calibration_text.h"
 #include "tools/commands.h"
 #include "tools/live_run.h"
@@ -30,7 +32,7 @@ struct Options {
 };
 
 /// Runs the scenario by the curve and on this machine. Its steps judge the curve too.
-std::string live_text(const Options& options, const std::optional<KernelTables>& curve,
+std::string live_text(const Options& options, const CurveIdentity& identity, const std::optional<KernelTables>& curve,
                       std::vector<calibration::StepRecord>& steps) {
   LiveRunOptions live = options.live;
   live.clock = options.clock == "wall" ? LiveClock::kWall : LiveClock::kDevice;
@@ -44,7 +46,11 @@ std::string live_text(const Options& options, const std::optional<KernelTables>&
     return run_live(live, [&](const Progress& progress) { line.show(progress); });
   }();
   for (const LiveStep& step : measured.steps) steps.push_back(step.record(live.clock));
-  const std::string text = live_comparison(predicted, measured.measured) + "\n";
+  std::string text;
+  const std::string here = calibration::cpu_device_name(live.threads);
+  if (identity.device != here)
+    text = wrapped("WARNING  ", fmt::format("the curve is of {}, and this is {}", identity.device, here)) + "\n";
+  text += live_comparison(predicted, measured.measured) + "\n";
   return text + terms_text(term_errors(*make_kernel_table_curve(curve.value()), measured.steps, live.clock));
 }
 
@@ -54,7 +60,7 @@ void validate_command(const Options& options) {
   if (!options.steps.empty()) c.steps = calibration::read_step_log(options.steps);
   if (!options.live.scenario.empty()) {
     c.steps.clear();
-    live = live_text(options, c.head.curve, c.steps);
+    live = live_text(options, c.head.identity, c.head.curve, c.steps);
   }
   if (!options.steps.empty() || !live.empty()) {
     for (calibration::StepRecord& step : c.steps) step.held_out = true;  // none of them was fitted
@@ -80,6 +86,9 @@ void add_validate(CLI::App& app, int&) {
       ->capture_default_str();
   command->add_option("--implementation", options->live.implementation, "of the kernels of --live")
       ->check(CLI::IsMember({"auto", "portable", "avx512", "amx"}))
+      ->capture_default_str();
+  command->add_option("--threads", options->live.threads, "of each step of --live")
+      ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->add_option("--set", options->live.overrides, "change a key of that scenario; can be repeated")
       ->type_name("path.to.key=value")

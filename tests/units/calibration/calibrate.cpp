@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <thread>
 
@@ -299,6 +300,47 @@ TEST_CASE("a calibration that is killed goes on where it was saved last") {
   CHECK(second.status == 0);
   CHECK_THAT(second.out, Catch::Contains(std::to_string(kept) + " kept from before"));
   CHECK(load(out).head.curve);
+}
+
+TEST_CASE("what a runner started ends with a calibration that is killed") {
+  const TemporaryFolder folder;
+  const std::string number = folder.file("pid"), out = folder.file("c.h5");
+  Process first(poolcast_command(
+      {"calibrate", "--model", "smollm2-135m", "--max-tokens", "64", "--budget", "60 s", "--save-every", "0",
+       "--runner", "sleep 600 & echo $! > " + number + "; python3 tests/units/calibration/fake_runner.py killed", "-o",
+       out}));
+  for (int i = 0; i < 600 && !std::filesystem::exists(out); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  REQUIRE(std::filesystem::exists(out));
+  const int sleeper = std::stoi(read_file(number));
+  REQUIRE(::kill(sleeper, 0) == 0);
+  ::kill(first.id(), SIGKILL);
+  first.wait();
+  const auto state = [&] {
+    std::ifstream stat("/proc/" + std::to_string(sleeper) + "/stat");
+    std::string pid, name, letter = "gone";
+    stat >> pid >> name >> letter;
+    return letter;
+  };
+  for (int i = 0; i < 200 && state() != "gone" && state() != "Z"; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK_THAT(state(), Catch::Equals("gone") || Catch::Equals("Z"));  // a zombie where nobody reaps orphans
+}
+
+TEST_CASE("a live run beside the curve of another device says so") {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("c.h5");
+  const Ran made = run_program({"calibrate", "--model", "smollm2-135m", "--max-tokens", "64", "--max-requests", "4",
+                                "--max-context", "64", "--shape-seconds", "0.01", "--runner",
+                                "python3 tests/units/calibration/fake_runner.py sound", "-o", out});
+  INFO(made.err);
+  REQUIRE(made.status == 0);
+  const Ran ran = run_program({"validate", out, "--live", "scenarios/examples/live_cpu.yaml", "--set",
+                               "workload.synth.requests=1", "--set", "workload.synth.output_tokens.max=3"});
+  INFO(ran.err);
+  CHECK(ran.status == 0);
+  CHECK_THAT(ran.out, Catch::Contains("WARNING  the curve is of fake device sound, and this is "));
+  CHECK_THAT(ran.out, Catch::Contains("TTFT p50"));
 }
 
 TEST_CASE("further rounds add samples to every shape") {
