@@ -180,6 +180,17 @@ TEST_CASE("vllm bench: lone requests give steps, several at once do not") {
   write_file(path, R"({"max_concurrency": 8, "input_lens": []})");
   CHECK(fault(import_vllm_bench, path, of(small_shape())) ==
         ": max_concurrency is not 1: which requests shared a step is not in the file, so steps cannot be told apart");
+  const auto told = [&](const std::string& lens, const std::string& ttfts) {
+    write_file(path,
+               R"({"max_concurrency": 1, "input_lens": )" + lens + R"(, "ttfts": )" + ttfts + R"(, "itls": [[]]})");
+    return fault(import_vllm_bench, path, of(small_shape()));
+  };
+  CHECK(told("[5]", "[0.1]") == "none");
+  CHECK(told("[5]", "[0]") == ": has no requests");  // it failed
+  CHECK(told("[5, 6]", "[0.1]") == ": has 2 input_lens, 1 ttfts and 1 itls");
+  CHECK(told("[-5]", "[0.1]") == R"(: input_lens[0]: must be a whole number from 1 to 2^40, got "-5")");
+  CHECK(told("[5.5]", "[0.1]") == R"(: input_lens[0]: must be a whole number from 1 to 2^40, got "5.5")");
+  CHECK(told("[5]", "[-0.1]") == R"(: request 0: must take a time of at least 0, got "-0.1")");
   write_file(path, R"({"max_concurrency": 1})");
   CHECK(fault(import_vllm_bench, path, of(small_shape())) ==
         ": has no input_lens, ttfts and itls: run vllm bench serve with --save-detailed");
