@@ -106,7 +106,7 @@ class Server {
     if (cpu) d.flags = kernels::compiler_flags();
     d.clock_state = cpu_clock_state();
     if (cpu || one_cpu_) d.clocks = {"cpu"};
-    if (cpu || one_cpu_) d.hardware = "cpu";
+    if (cpu || (opencl && kernels::opencl_on_cpu())) d.hardware = "cpu";
     if (!cpu && !opencl) describe_gpu(d, request.peaks);
     if (cpu && request.peaks) {
       const auto peaks = kernels::measure_compute_peaks(team_);

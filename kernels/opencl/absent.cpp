@@ -8,6 +8,7 @@ std::string_view why_no_opencl() {
   return "built without OpenCL (Debian packages ocl-icd-opencl-dev, opencl-c-headers)";
 }
 std::string opencl_device_name() { return ""; }
+bool opencl_on_cpu() { return false; }
 bool opencl_on_one_cpu() { return false; }
 OpenClPeaks measure_opencl_peaks() { return {}; }
 

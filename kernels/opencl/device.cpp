@@ -85,13 +85,18 @@ std::string opencl_device_name() {
   return text(device().id, CL_DEVICE_NAME) + " (" + name.data() + ")";
 }
 
-bool opencl_on_one_cpu() {
+bool opencl_on_cpu() {
   if (!device().id) return false;
   cl_device_type type = 0;
-  cl_uint units = 0;
   clGetDeviceInfo(device().id, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+  return (type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
+bool opencl_on_one_cpu() {
+  if (!opencl_on_cpu()) return false;
+  cl_uint units = 0;
   clGetDeviceInfo(device().id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, nullptr);
-  return (type & CL_DEVICE_TYPE_CPU) != 0 && units == 1;
+  return units == 1;
 }
 
 struct OpenClRun::Objects {

@@ -19,6 +19,9 @@ std::string_view why_no_opencl();
 /// The first GPU, else the first device: "name (platform)"; empty where there is none.
 std::string opencl_device_name();
 
+/// Whether that device is this machine's CPU.
+bool opencl_on_cpu();
+
 /// Whether that device is a single CPU (of PoCL: POCL_MAX_PTHREAD_COUNT=1): then no launch takes more than the
 /// process's CPU time, whoever else uses the machine.
 bool opencl_on_one_cpu();

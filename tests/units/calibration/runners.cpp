@@ -152,3 +152,21 @@ TEST_CASE("kernels of OpenCL, numpy and ONNX Runtime make whole curves") {
     check_makes_a_curve({python, kFolder + "/numpy_runner.py"}, "");
   if (has_onnxruntime()) check_makes_a_curve({"node", kOnnx + "/runner.js"}, "stores of new K and V");
 }
+
+TEST_CASE("runners of this machine's CPU state that they share it, and what it lacks") {
+  const auto described = [](std::vector<std::string> arguments) {
+    std::vector<std::string> command = testing::poolcast_command({"runner"});
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    RunnerClient runner(command);
+    return runner.describe(false);
+  };
+  const Description one = described({"--threads", "1"}), two = described({"--threads", "2"});
+  CHECK(one.hardware == "cpu");
+  CHECK(two.hardware == "cpu");
+  if (kernels::opencl_on_cpu()) CHECK(described({"--device", "opencl"}).hardware == "cpu");
+  const bool tiles = RunnerClient(testing::poolcast_command({"runner"}))
+                         .run({*kernels::parse_problem("gemm bf16 m=64 n=64 k=64").problem, "amx", 1, false, true})
+                         .result.has_value();
+  const bool told = std::any_of(one.absent.begin(), one.absent.end(), [](const auto& a) { return a.first == "amx"; });
+  CHECK(told == !tiles);
+}
