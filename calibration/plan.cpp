@@ -29,14 +29,15 @@ std::vector<std::int64_t> doubling(std::int64_t least, std::int64_t most, std::i
   return axis;
 }
 
-/// The same with points between, three halves of each: kernels work in blocks of rows, so a line has stairs.
+/// The same with points between, since kernels work in blocks of rows and a line has stairs: up to 32, where decodes
+/// are and a block more or less is most of the time, at every quarter, beyond at the middle.
 std::vector<std::int64_t> fine(std::int64_t most) {
   std::vector<std::int64_t> axis;
-  for (const std::int64_t x : doubling(1, most)) {
-    const std::int64_t between = axis.empty() ? 0 : axis.back() * 3 / 2;
-    if (!axis.empty() && between > axis.back() && between < x) axis.push_back(between);
-    axis.push_back(x);
+  for (std::int64_t power = 1; power < most; power *= 2) {
+    const std::int64_t step = std::max<std::int64_t>(1, power / (power < 32 ? 4 : 2));
+    for (std::int64_t x = power; x < std::min(2 * power, most); x += step) axis.push_back(x);
   }
+  axis.push_back(most);
   return axis;
 }
 
@@ -45,7 +46,7 @@ std::vector<std::int64_t> between(const std::vector<std::int64_t>& axis) {
   std::vector<std::int64_t> middles;
   for (std::size_t i = 1; i + 1 < axis.size(); ++i) {
     const std::int64_t low = axis[i], high = axis[i + 1];
-    const std::int64_t middle = low == 0 ? high / 2 : low + (high - low) * 2 / 5;
+    const std::int64_t middle = low == 0 ? high / 2 : low + std::max<std::int64_t>(1, (high - low) * 2 / 5);
     if (middle > low && middle < high) middles.push_back(middle);
   }
   return middles;

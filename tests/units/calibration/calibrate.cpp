@@ -105,6 +105,17 @@ TEST_CASE("what a runner does not offer between the products is no part of a ste
   CHECK(has("decode_attention"));  // needed, so it fails rather than being left out
 }
 
+TEST_CASE("few tokens are measured one by one, many at every half") {
+  CurveIdentity id;
+  id.shape = small_shape();
+  const Plan plan = make_plan(id, {100, 8, 512, "", 1e9});
+  std::set<std::int64_t> fitted, held;
+  for (const Point& p : plan.points)
+    if (plan.parts[p.part].name == "gemm bf16 n=64 k=64") (p.held_out ? held : fitted).insert(p.shape[0]);
+  CHECK(fitted == std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 48, 64, 96, 100});
+  CHECK(held == std::set<std::int64_t>{9, 11, 13, 15, 17, 21, 25, 29, 38, 54, 76, 97});
+}
+
 TEST_CASE("cold is what a step does not find in its caches") {
   CurveIdentity id;
   id.shape = small_shape();
