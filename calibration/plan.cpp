@@ -193,11 +193,10 @@ std::string dimensions(const std::string& part, const CurveIdentity& id, const S
   return fmt::format("tokens={}", x[0]);
 }
 
-bool is_cold(const std::string& part, const Shape& shape) {
+bool is_cold(const std::string& part) {
   const std::string operation = operation_of(part);
-  if (operation == "prefill_attention") return shape[1] > 0;
   return operation == "gemm" || operation == "grouped_gemm" || operation == "kv_store" ||
-         operation == "decode_attention";
+         operation.find("_attention") != std::string::npos;
 }
 
 struct Axes {
@@ -272,7 +271,7 @@ std::optional<Point> make_point(const CurveIdentity& id, const Plan& plan, std::
   point.part = part;
   point.shape = shape;
   point.problem = kernels::to_text(*made.problem);
-  point.cold = is_cold(of, shape);
+  point.cold = is_cold(of);
   return point;
 }
 

@@ -123,9 +123,8 @@ TEST_CASE("cold is what a step does not find in its caches") {
   for (const Point& p : plan.points) {
     INFO(p.problem);
     const std::string operation = p.problem.substr(0, p.problem.find(' '));
-    const bool after_context = operation == "prefill_attention" && p.shape[1] > 0;
-    const bool other = operation == "gemm" || operation == "kv_store" || operation == "decode_attention";
-    CHECK(p.cold == (after_context || other));
+    const bool attention = operation == "prefill_attention" || operation == "decode_attention";
+    CHECK(p.cold == (attention || operation == "gemm" || operation == "kv_store"));
   }
 }
 
