@@ -109,11 +109,11 @@ RunOutcome RunnerClient::ask(const RunRequest& request) {
   if (const auto* const error = std::get_if<RunnerError>(&*answer))
     return {std::nullopt, line_of(error->code + ": " + error->message)};
   RunResult result = std::get<RunResult>(std::move(*answer));
-  std::string doubt = why_not_believed(request, result, elapsed_s);
-  if (!doubt.empty()) {
+  if (std::string doubt = why_out_of_step(request, result, elapsed_s); !doubt.empty()) {
     child_.reset();
     return {std::nullopt, std::move(doubt)};
   }
+  if (std::string doubt = why_not_believed(request, result); !doubt.empty()) return {std::nullopt, std::move(doubt)};
   result.digest = line_of(result.digest);
   return {std::move(result), ""};
 }
@@ -125,15 +125,19 @@ bool RunnerClient::offers(const RunRequest& request, const std::string& kernel) 
                      [&](const OfferedKernel& k) { return k.operation == operation && k.kernel == kernel; });
 }
 
-std::string RunnerClient::why_not_believed(const RunRequest& request, const RunResult& r, double elapsed_s) const {
+std::string RunnerClient::why_out_of_step(const RunRequest& request, const RunResult& r, double elapsed_s) const {
   if (!offers(request, r.kernel)) return fmt::format("another kernel answered: {}", quote(r.kernel));
   const auto asked = static_cast<std::size_t>(request.repetitions);
   if (r.wall_ns.size() != asked || (!r.cpu_ns.empty() && r.cpu_ns.size() != asked))
     return fmt::format("{} samples instead of {}", r.wall_ns.size(), asked);
-  if (!sound(r.wall_ns) || !sound(r.cpu_ns)) return "a time is not finite and above zero";
   const double sum_s = std::accumulate(r.wall_ns.begin(), r.wall_ns.end(), 0.0) * 1e-9;
   if (sum_s > 1.05 * elapsed_s + 1e-4)
     return fmt::format("its samples sum up to {:.3g} s, and the request took {:.3g} s: wrong units?", sum_s, elapsed_s);
+  return "";
+}
+
+std::string RunnerClient::why_not_believed(const RunRequest& request, const RunResult& r) const {
+  if (!sound(r.wall_ns) || !sound(r.cpu_ns)) return "a time is not finite and above zero";
   if (request.check && !r.error) return "the error against the reference is missing";
   constexpr double kMostTolerance = 0.1;
   if (!(r.tolerance >= 0 && r.tolerance <= kMostTolerance))

@@ -29,8 +29,9 @@ struct RunOutcome {
 /// Not believed: another kernel than asked for or described; other numbers of samples; times that are not finite and
 /// above zero; samples that sum up to more than the request took by this side's clock; more than 1.5 times the FLOP/s
 /// that the runner describes as the device's peak, or cold more than 4 times its bandwidth; an error below 0 or above
-/// the tolerance, or none when it was asked for; a tolerance above 0.1. The runner is started again after such an
-/// answer and when it prints what nobody asked for: from then on its answers may be those of earlier requests.
+/// the tolerance, or none when it was asked for; a tolerance above 0.1. The runner is started again when its answer may
+/// be that of an earlier request (its kernel, the number or the sum of its samples), and when it prints what nobody
+/// asked for.
 class RunnerClient {
  public:
   explicit RunnerClient(std::vector<std::string> command, RunnerLimits limits = {});
@@ -50,7 +51,9 @@ class RunnerClient {
   Description ask_description(bool peaks);
   RunOutcome ask(const RunRequest& request);
   RunOutcome broken(std::string why);
-  std::string why_not_believed(const RunRequest& request, const RunResult& result, double elapsed_s) const;
+  /// What an answer to another request might look like.
+  std::string why_out_of_step(const RunRequest& request, const RunResult& result, double elapsed_s) const;
+  std::string why_not_believed(const RunRequest& request, const RunResult& result) const;
   bool offers(const RunRequest& request, const std::string& kernel) const;
 
   std::vector<std::string> command_;

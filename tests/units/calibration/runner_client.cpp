@@ -70,6 +70,17 @@ TEST_CASE("what a runner claims beyond its answer is not believed either") {
   CHECK(failure_of("other_kernel") == "another kernel answered: \"another\"");
 }
 
+TEST_CASE("only an answer that may be that of another request costs a restart") {
+  for (const auto& [behaviour, restarts] :
+       {std::pair("few", 1), {"other_kernel", 1}, {"slow_units", 1}, {"wrong", 0}, {"lax", 0}}) {
+    INFO(behaviour);
+    RunnerClient client(fake(behaviour), {20, 20, 3});
+    CHECK_FALSE(client.run(product(7)).result);
+    CHECK(client.run(product(8)).result);
+    CHECK(client.restarted() == restarts);
+  }
+}
+
 TEST_CASE("a message of a runner is kept as one short line") {
   const std::string failure = failure_of("long_message");
   CHECK(failure.substr(0, 20) == "failed:  [31mmmmmmmm");
