@@ -38,4 +38,21 @@ struct Decode {
 };
 void launch(const Decode& decode);
 
+/// Causal attention of one request's chunk: `query` tokens behind `context` tokens, all of them in a paged cache like
+/// Decode's. head_dim 64 or 128. q and out: [query, heads, head_dim].
+struct Prefill {
+  const std::uint16_t* q = nullptr;
+  std::uint16_t* out = nullptr;
+  const std::uint16_t* keys = nullptr;
+  const std::uint16_t* values = nullptr;
+  const int* block_table = nullptr;
+  int block_tokens = 0;
+  int query = 0;
+  int context = 0;
+  int heads = 0;
+  int kv_heads = 0;
+  int head_dim = 0;
+};
+void launch(const Prefill& prefill);
+
 }  // namespace poolcast::hip

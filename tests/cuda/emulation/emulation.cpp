@@ -18,6 +18,7 @@ namespace poolcast::emulation {
 
 Index thread_index, block_index;
 Dim block_size, grid_size;
+int warp_lanes = 32;
 
 namespace {
 
@@ -36,7 +37,7 @@ struct Fiber {
 struct Rendezvous {
   int arrived = 0;
   std::uint64_t generation = 0;
-  std::uint64_t slots[2][32] = {};
+  std::uint64_t slots[2][64] = {};
 };
 
 struct Barrier {
@@ -107,7 +108,8 @@ void run_block(Dim size, std::size_t shared_bytes) {
     start(own.fibers[i]);
     open.push_back(&own.fibers[i]);
   }
-  std::vector<unsigned> awake_at((own.fibers.size() + 31) / 32);  // of each warp, the round
+  const auto lanes = static_cast<std::size_t>(warp_lanes);
+  std::vector<unsigned> awake_at((own.fibers.size() + lanes - 1) / lanes);  // of each warp, the round
   unsigned round = 0;
   for (int idle = 0; !open.empty(); ++round) {
     own.advanced = false;
@@ -115,7 +117,7 @@ void run_block(Dim size, std::size_t shared_bytes) {
     const bool all_awake = std::all_of(awake_at.begin(), awake_at.end(), [=](unsigned at) { return at <= round; });
     std::rotate(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(chance() % open.size()), open.end());
     for (Fiber* fiber : open) {
-      if (awake_at[static_cast<std::size_t>(fiber - own.fibers.data()) / 32] > round) continue;
+      if (awake_at[static_cast<std::size_t>(fiber - own.fibers.data()) / lanes] > round) continue;
       running = fiber;
       thread_index = fiber->index;
       swapcontext(&scheduler, &fiber->context);
@@ -133,7 +135,7 @@ void run_block(Dim size, std::size_t shared_bytes) {
 
 Rendezvous& meeting_of(Meeting kind, int& size) {
   const int threads = static_cast<int>(block->fibers.size());
-  size = kind == Meeting::kBlock ? threads : kind == Meeting::kWarpgroup ? 128 : std::min(32, threads);
+  size = kind == Meeting::kBlock ? threads : kind == Meeting::kWarpgroup ? 128 : std::min(warp_lanes, threads);
   return block->meetings[{kind, linear_thread() / size}];
 }
 
@@ -189,7 +191,7 @@ const std::uint64_t* exchange(std::uint64_t own) {
   int size = 0;
   Rendezvous& here = meeting_of(Meeting::kWarp, size);
   std::uint64_t* slots = here.slots[here.generation % 2];
-  slots[linear_thread() % 32] = own;
+  slots[linear_thread() % warp_lanes] = own;
   meet(Meeting::kWarp);
   return slots;
 }

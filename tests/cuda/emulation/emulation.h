@@ -10,7 +10,7 @@
 /// engine and multiplications in flight take turns in random order, as late as the rules allow, and now and then a warp
 /// sleeps: a stage that is released too early, a wait on the wrong parity or a wrong index gives a wrong result or a
 /// block in which nobody can go on, which ends the program with a message. Blocks run one after the other. Timing means
-/// nothing here.
+/// nothing here. tests/hip runs AMD's kernels by the same fibers.
 namespace poolcast::emulation {
 
 struct Index {
@@ -25,6 +25,9 @@ struct Dim {
 extern Index thread_index, block_index;
 extern Dim block_size, grid_size;
 int linear_thread();
+
+/// Lanes of a warp, at most 64: 32 unless a program of another device sets it.
+extern int warp_lanes;
 
 /// Runs `body` once for each thread of each block, with `shared_bytes` of dynamic shared memory.
 void launch(Dim grid, Dim block, std::size_t shared_bytes, const std::function<void()>& body);

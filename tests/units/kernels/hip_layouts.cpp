@@ -37,6 +37,16 @@ TEST_CASE("a lane's scores are the weights that it must give to the next instruc
   }
 }
 
+TEST_CASE("of a 32 x 32 matrix, each four of a lane's scores are the weights that it must give to one of four instructions") {
+  for (int lane = 0; lane < kWave; ++lane) {
+    for (int i = 0; i < 16; ++i) {
+      const SumElement score = sum_element(lane, i, 32);  // row: token, column: query row
+      CHECK(score.row == i / 4 * 8 + operand_k(lane, 32) + i % 4);
+      CHECK(score.column == operand_row(lane, 32));
+    }
+  }
+}
+
 TEST_CASE("decode sums over each element of a head once, and reads it in whole 16 bytes") {
   for (int head_dim : {64, 128}) {
     std::set<int> summed, written;
