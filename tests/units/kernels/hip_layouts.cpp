@@ -37,7 +37,7 @@ TEST_CASE("a lane's scores are the weights that it must give to the next instruc
   }
 }
 
-TEST_CASE("of a 32 x 32 matrix, each four of a lane's scores are the weights that it must give to one of four instructions") {
+TEST_CASE("fours of a lane's scores of 32 x 32 are the weights that it must give to four instructions") {
   for (int lane = 0; lane < kWave; ++lane) {
     for (int i = 0; i < 16; ++i) {
       const SumElement score = sum_element(lane, i, 32);  // row: token, column: query row
