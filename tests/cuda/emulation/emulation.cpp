@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/cuda/emulation/emulation.h"
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -28,8 +29,9 @@ constexpr unsigned kStall = 150;               // rounds that a warp may sleep
 constexpr int kPatience = 200'000;             // rounds in which nobody advances
 
 struct Fiber {
-  ucontext_t context;
-  std::unique_ptr<unsigned char[]> stack;
+  ucontext_t context;  // where it starts; from then on the switches are jumps, which ask nothing of the kernel
+  jmp_buf at;
+  bool started = false;
   Index index;
   bool done = false;
 };
@@ -58,7 +60,7 @@ struct Block {
 
 Block* block;
 Fiber* running;
-ucontext_t scheduler;
+jmp_buf scheduler;
 const std::function<void()>* body_of_threads;
 std::mt19937 chance(1);
 
@@ -66,13 +68,29 @@ void enter() {
   (*body_of_threads)();
   running->done = true;
   block->advanced = true;
-  swapcontext(&running->context, &scheduler);
+  _longjmp(scheduler, 1);
 }
 
-void start(Fiber& fiber) {
-  fiber.stack = std::make_unique<unsigned char[]>(kStack);
+/// Returns when the fiber has yielded or is done.
+void run(Fiber& fiber) {
+  running = &fiber;
+  thread_index = fiber.index;
+  if (_setjmp(scheduler) != 0) return;
+  if (fiber.started) _longjmp(fiber.at, 1);
+  fiber.started = true;
+  setcontext(&fiber.context);
+}
+
+/// Thread `i` of every block starts on the same stack: fresh memory would cost more than the kernels.
+unsigned char* stack_of(std::size_t i) {
+  static std::vector<std::unique_ptr<unsigned char[]>> stacks;
+  while (stacks.size() <= i) stacks.emplace_back(new unsigned char[kStack]);
+  return stacks[i].get();
+}
+
+void start(Fiber& fiber, unsigned char* stack) {
   getcontext(&fiber.context);
-  fiber.context.uc_stack.ss_sp = fiber.stack.get();
+  fiber.context.uc_stack.ss_sp = stack;
   fiber.context.uc_stack.ss_size = kStack;
   fiber.context.uc_link = nullptr;
   makecontext(&fiber.context, enter, 0);
@@ -105,7 +123,7 @@ void run_block(Dim size, std::size_t shared_bytes) {
   for (std::size_t i = 0; i < own.fibers.size(); ++i) {
     const auto n = static_cast<unsigned>(i);
     own.fibers[i].index = {n % size.x, n / size.x % size.y, n / size.x / size.y};
-    start(own.fibers[i]);
+    start(own.fibers[i], stack_of(i));
     open.push_back(&own.fibers[i]);
   }
   const auto lanes = static_cast<std::size_t>(warp_lanes);
@@ -118,9 +136,7 @@ void run_block(Dim size, std::size_t shared_bytes) {
     std::rotate(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(chance() % open.size()), open.end());
     for (Fiber* fiber : open) {
       if (awake_at[static_cast<std::size_t>(fiber - own.fibers.data()) / lanes] > round) continue;
-      running = fiber;
-      thread_index = fiber->index;
-      swapcontext(&scheduler, &fiber->context);
+      run(*fiber);
       if (chance() % 64 == 0) hardware_turn();
     }
     hardware_turn();
@@ -164,8 +180,7 @@ void fault(const char* what) {
 }
 
 void yield() {
-  swapcontext(&running->context, &scheduler);
-  thread_index = running->index;
+  if (_setjmp(running->at) == 0) _longjmp(scheduler, 1);
 }
 
 void wait_until(const std::function<bool()>& ready) {
