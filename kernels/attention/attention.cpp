@@ -3,6 +3,7 @@
 
 #include "kernels/attention/attention_case.h"
 #include "kernels/attention/avx512_decode.h"
+#include "kernels/attention/prepared_decode.h"
 #include "kernels/cpu.h"
 #include "kernels/prepared.h"
 
@@ -52,15 +53,15 @@ constexpr Kernel kAttentionKernels[] = {
      why_not_avx512, prepare_attention<avx512_prefill_attention>},
     {kPrefill, "amx", DeviceKind::kCpu, "tdpbf16ps over packed panels, 16 rows by 64 tokens", why_not_amx_prefill,
      prepare_attention<amx_prefill_attention>},
-    {kDecode, "reference", DeviceKind::kCpu, "row by row in double", never, prepare_attention<reference_attention>},
+    {kDecode, "reference", DeviceKind::kCpu, "row by row in double", never, prepare_decode<reference_attention>},
     {kDecode, "portable_naive", DeviceKind::kCpu, "plain C++, query head by query head", never,
-     prepare_attention<portable_naive_attention>},
+     prepare_decode<portable_naive_attention>},
     {kDecode, "portable", DeviceKind::kCpu, "plain C++, the query heads of a KV head together, block by block", never,
-     prepare_attention<portable_attention>},
+     prepare_decode<portable_attention>},
     {kDecode, "avx512", DeviceKind::kCpu, "vdpbf16ps; K and V read once for the query heads of a KV head",
-     why_not_avx512, prepare_attention<avx512_decode_attention>},
+     why_not_avx512, prepare_decode<avx512_decode_attention>},
     {kDecode, "amx", DeviceKind::kCpu, "tdpbf16ps; K as it lies in the cache, up to 16 query heads at once",
-     why_not_amx, prepare_attention<amx_decode_attention>},
+     why_not_amx, prepare_decode<amx_decode_attention>},
 };
 
 }  // namespace

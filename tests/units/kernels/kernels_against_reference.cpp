@@ -39,14 +39,17 @@ void check(const std::string& text) {
 
 TEST_CASE("every GEMM agrees with the reference on shapes with tails") {
   for (const char* format : {"fp32", "bf16", "int8"})
-    for (const char* shape : {"m=1 n=1 k=1", "m=1 n=64 k=7", "m=4 n=70 k=70", "m=3 n=16387 k=9", "m=5 n=63 k=64", "m=6 n=65 k=129", "m=13 n=131 k=37",
-                              "m=97 n=100 k=515", "m=200 n=17 k=1031", "m=33 n=32 k=2050"})
+    for (const char* shape :
+         {"m=1 n=1 k=1", "m=1 n=64 k=7", "m=4 n=70 k=70", "m=3 n=16387 k=9", "m=5 n=63 k=64", "m=6 n=65 k=129",
+          "m=13 n=131 k=37", "m=97 n=100 k=515", "m=200 n=17 k=1031", "m=33 n=32 k=2050"})
       check(std::string("gemm ") + format + ' ' + shape);
 }
 
-TEST_CASE("a cold GEMM runs on other copies of its weight, and each says the same") {
-  // Some copies of the first empty a cache; the second is small and evicted.
-  for (const char* shape : {"gemm bf16 m=3 n=1024 k=1024", "gemm bf16 m=3 n=64 k=64"}) {
+TEST_CASE("what is cold runs on other copies of a weight, or of K and V, and each says the same") {
+  // Some copies of the large ones empty a cache; the small ones are evicted.
+  for (const char* shape : {"gemm bf16 m=3 n=1024 k=1024", "gemm bf16 m=3 n=64 k=64",
+                            "decode_attention bf16 requests=3 context=999 heads=6 kv_heads=3 head_dim=64",
+                            "decode_attention bf16 requests=1 context=30 heads=2 kv_heads=1 head_dim=64"}) {
     const KernelProblem problem = *parse_problem(shape).problem;
     Team team(1);
     for (const Kernel* kernel : kernels_for(problem)) {
@@ -64,9 +67,11 @@ TEST_CASE("a cold GEMM runs on other copies of its weight, and each says the sam
 }
 
 TEST_CASE("what is cold is slower than what is warm") {
-  const KernelProblem problem = *parse_problem("gemm bf16 m=1 n=1024 k=1024").problem;
+  const char* shape = GENERATE("gemm bf16 m=1 n=1024 k=1024",
+                               "decode_attention bf16 requests=2 context=1024 heads=6 kv_heads=3 head_dim=64");
+  const KernelProblem problem = *parse_problem(shape).problem;
   Team team(1);
-  const Kernel* const native = find_kernel(Operation::kGemm, "avx512");
+  const Kernel* const native = find_kernel(problem.operation, "avx512");
   if (!native->why_not(problem).empty()) return;
   const auto kernel = native->prepare(problem, 7, team);
   const auto best = [&](bool cold) {
