@@ -106,7 +106,12 @@ class Session {
   Session(const CalibrateOptions& options, RunnerClient& runner, Calibration calibration, bool cpu_clock,
           const std::function<void(const CalibrateProgress&)>& progress)
       : options_(options), runner_(runner), c_(std::move(calibration)), cpu_clock_(cpu_clock), progress_(progress) {
-    for (const Point& p : c_.points) known_.insert(key(p));
+    std::set<std::string> digests;
+    for (const OfferedKernel& kernel : runner.describe().kernels) digests.insert(kernel.digest);
+    for (const Point& p : c_.points) {
+      known_.insert(key(p));
+      report_.kept_of_others += digests.count(p.kernel) == 0;
+    }
     report_.kept = c_.points.size();
   }
 
@@ -161,6 +166,7 @@ class Session {
   CalibrateReport finish(const Plan& plan) {
     report_.left = shown_.planned - shown_.done;
     report_.left_out = plan.left_out;
+    report_.too_large = plan.too_large;
     report_.given_up = runner_.given_up();
     fit(c_);
     save(c_, options_.output);

@@ -32,8 +32,10 @@ struct CalibrateProgress {
 };
 
 struct CalibrateReport {
-  std::size_t measured = 0;  ///< now
-  std::size_t kept = 0;      ///< from before
+  std::size_t measured = 0;        ///< now
+  std::size_t kept = 0;            ///< from before
+  std::size_t kept_of_others = 0;  ///< of those, measured with another build of the kernels
+  std::size_t too_large = 0;       ///< shapes of the plan that need more memory than the limits give
   std::size_t failed = 0, noisy = 0, refined = 0, left = 0;
   std::size_t again = 0;                        ///< measurements of the further rounds
   bool complete = false;                        ///< the whole plan is measured

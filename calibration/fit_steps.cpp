@@ -11,8 +11,6 @@
 namespace poolcast::calibration {
 namespace {
 
-constexpr std::size_t kLeast = 8;
-
 double d(std::int64_t x) { return static_cast<double>(x); }
 
 double pairs(double query, double context) { return query * context + query * (query + 1) / 2; }
@@ -91,7 +89,7 @@ void fit_host_and_mixed(const std::vector<StepRecord>& steps, KernelTables& tabl
     measured.push_back(s.seconds);
     known.push_back(curve->step(shape).value);
   }
-  if (rows.size() < kLeast) return;
+  if (rows.size() < kLeastSteps) return;
   const std::vector<double> c = fit_nonnegative(rows, measured, known);
   tables.host = Seconds(c[0]);
   tables.host_per_request = Seconds(c[1]);
@@ -115,7 +113,7 @@ CurveOrReason curve_of_steps(const Calibration& calibration) {
     measured.push_back(s.seconds);
     range.include(s);
   }
-  if (rows.size() < kLeast) return {std::nullopt, fmt::format("{} steps are too few to fit a curve", rows.size())};
+  if (rows.size() < kLeastSteps) return {std::nullopt, fmt::format("{} steps are too few to fit a curve", rows.size())};
   KernelTables t = tables_of(fit_nonnegative(rows, measured), range,
                              std::max<std::int64_t>(1, calibration.head.identity.shape.layers));
   t.source = fmt::format("regression on {} steps", rows.size());

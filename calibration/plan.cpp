@@ -218,12 +218,18 @@ Axes axes_of(Term term, const PlanLimits& l) {
   return {{line}, {between(line)}};
 }
 
+bool beyond_context(const Part& part, const Shape& shape, const PlanLimits& limits) {
+  return part.term == Term::kPrefill && shape[0] + shape[1] > limits.context;
+}
+
 void add_points(const CurveIdentity& id, Plan& plan, std::size_t part,
                 const std::vector<std::vector<std::int64_t>>& axes, bool held_out, const PlanLimits& limits) {
   const auto add = [&](const Shape& shape) {
     if (auto point = make_point(id, plan, part, shape, limits)) {
       point->held_out = held_out;
       plan.points.push_back(std::move(*point));
+    } else if (!beyond_context(plan.parts[part], shape, limits)) {
+      ++plan.too_large;
     }
   };
   for (const std::int64_t x : axes[0]) {
@@ -263,7 +269,7 @@ void coarse_first(std::vector<Point>& points) {
 std::optional<Point> make_point(const CurveIdentity& id, const Plan& plan, std::size_t part, const Shape& shape,
                                 const PlanLimits& limits) {
   const std::string& of = plan.parts[part].name;
-  if (plan.parts[part].term == Term::kPrefill && shape[0] + shape[1] > limits.context) return std::nullopt;
+  if (beyond_context(plan.parts[part], shape, limits)) return std::nullopt;
   const auto made = kernels::parse_problem(of + " " + dimensions(of, id, shape));
   if (!made.problem) throw ModelError(fmt::format("{}: {}", of, made.error));
   if (kernels::bytes(*made.problem).value > limits.bytes) return std::nullopt;

@@ -27,15 +27,16 @@ struct PlanLimits {
 /// first, so that a budget that ends early leaves whole curves. In every gap of an axis but the first a shape is
 /// held out.
 ///
-/// Weights, attention and stores of K and V are measured cold, because a step has gone through the whole model before it
-/// comes to a matrix or a layer's cache again (prompts that attend to themselves too: in steps they take what they take
-/// cold); norms, gates, additions, rotary and softmax warm, because their input was just written.
+/// Weights, attention and stores of K and V are measured cold, because a step has gone through the whole model before
+/// it comes to a matrix or a layer's cache again (prompts that attend to themselves too: in steps they take what they
+/// take cold); norms, gates, additions, rotary and softmax warm, because their input was just written.
 ///
 /// Throws ModelError for what cannot be measured: multi-head latent attention, and precisions that no kernel has.
 struct Plan {
   std::vector<Part> parts;
   std::vector<Point> points;
   std::vector<std::string> left_out;  ///< what of a step is no part of it
+  std::size_t too_large = 0;          ///< shapes that need more memory than the limits give
 };
 Plan make_plan(const CurveIdentity& identity, const PlanLimits& limits);
 

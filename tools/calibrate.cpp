@@ -51,6 +51,9 @@ std::string report_text(const calibration::CalibrateReport& r, const std::string
   std::string text =
       fmt::format("{}: {} shapes measured now, {} kept from before, {} in gaps; {} failed, {} noisy, {} left\n", output,
                   r.measured, r.kept, r.refined, r.failed, r.noisy, r.left);
+  if (r.kept_of_others > 0)
+    text += fmt::format("{} of those kept were measured with another build of the kernels\n", r.kept_of_others);
+  if (r.too_large > 0) text += fmt::format("{} need more memory than --memory-gb gives\n", r.too_large);
   if (r.again > 0) text += fmt::format("{} measured once more in later rounds\n", r.again);
   if (!r.left_out.empty())
     text += fmt::format("not measured, having no kernel there: {}\n", fmt::join(r.left_out, ", "));

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
 #include "calibration/file.h"
 #include "calibration/fit.h"
+#include "calibration/fit_steps.h"
 #include "calibration/step_log.h"
 #include "scenarios/human.h"
 #include "tools/calibration_text.h"
@@ -41,7 +43,13 @@ void fit_command(const Options& options) {
   calibration::fit(c);
   calibration::save(c, options.file);
   std::string text = identity_text(c) + "\n" + parts_text(c, calibration::fit_parts(c)) + "\n";
-  if (c.head.curve && !c.steps.empty()) text += steps_text(*c.head.curve) + "\n";
+  const auto fitted = std::count_if(c.steps.begin(), c.steps.end(), [](const auto& step) { return !step.held_out; });
+  if (c.head.curve && fitted >= static_cast<std::ptrdiff_t>(calibration::kLeastSteps)) {
+    text += steps_text(*c.head.curve) + "\n";
+  } else if (c.head.curve && !c.steps.empty()) {
+    text += fmt::format("Steps: {} to fit are too few to tell what a step costs beside its kernels ({} at least)\n\n",
+                        fitted, calibration::kLeastSteps);
+  }
   print(text + curve_text(options.file));
 }
 

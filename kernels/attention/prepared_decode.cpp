@@ -26,7 +26,7 @@ PreparedDecode::PreparedDecode(const KernelProblem& problem, std::uint64_t seed,
 }
 
 void PreparedDecode::cool() {
-  if (copies_ > kMostCopies) return memory_.evict();
+  if (copies_ <= 2 || copies_ > kMostCopies) return memory_.evict();
   if (k_ == nullptr) copy_cache();
   now_ = (now_ + 1) % copies_;
   case_.cache.k = k_ + now_ * bytes_;

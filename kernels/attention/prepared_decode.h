@@ -13,7 +13,8 @@ namespace poolcast::kernels {
 /// Cold is what a step finds: it comes from another layer, so neither the caches nor the tables that translate
 /// addresses know this layer's K and V, while the queries were just written. `cool` therefore turns to the next of so
 /// many copies of K and V that whatever was known of it has been displaced when it comes round again (as gemm/product.h
-/// does with a weight). Caches of less than about 128 KB are evicted, with all else.
+/// does with a weight). A cache below about 128 KB is evicted with all else, and so is one that
+/// displaces itself.
 class PreparedDecode final : public PreparedKernel {
  public:
   PreparedDecode(const KernelProblem& problem, std::uint64_t seed, Team& team, Attend attend);

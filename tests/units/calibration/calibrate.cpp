@@ -81,6 +81,10 @@ TEST_CASE("a plan holds every matrix of the shard once, and shapes that are held
   CHECK(part("residual_add bf16 columns=64").times == 4);
   CHECK(part("kv_store bf16 kv_heads=2 head_dim=16").times == 2);
   CHECK(plan.left_out.empty());
+  CHECK(plan.too_large == 0);
+  CHECK(make_plan(id, {64, 8, 512, "", 1e5}).too_large ==
+        plan.points.size() - make_plan(id, {64, 8, 512, "", 1e5}).points.size());
+  CHECK(make_plan(id, {64, 8, 512, "", 1e5}).too_large > 0);
   const auto held = std::count_if(plan.points.begin(), plan.points.end(), [](const Point& p) { return p.held_out; });
   CHECK(held > 10);
   std::set<std::string> problems;
@@ -184,7 +188,18 @@ TEST_CASE("a budget of one second leaves a sound file, and the same call goes on
   const CalibrateReport second = run(options, "slow");
   CHECK(second.kept == kept);
   CHECK(second.complete);
+  CHECK(second.kept_of_others == 0);
   CHECK(run(options, "slow").measured == 0);
+}
+
+TEST_CASE("a calibration that goes on says how much of it another build of the kernels measured") {
+  const TemporaryFolder folder;
+  const CalibrateOptions options = small_options(folder.file("c.h5"));
+  run(options);
+  Calibration c = load(options.output);
+  c.points[0].kernel = c.points[2].kernel = "f1";
+  save(c, options.output);
+  CHECK(run(options).kept_of_others == 2);
 }
 
 TEST_CASE("gaps are refined where a point that is left out is missed most") {
