@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The HIP kernels' own source on the CPU, in waves of 64 (tests/cuda/emulation/emulation.h), against the double
-// reference.   hip_kernels_emulated [PROBLEM...]   Exit 0: all sound; 1: a fault, or a problem without a kernel.
+// reference.   hip_kernels_emulated [PROBLEM...]   Exit 0: all sound; 1: a fault, or a problem or a shape of a
+// calibration without a kernel.
 #include <cstdio>
 #include <iterator>
 #include <string>
@@ -9,6 +10,7 @@
 #include "kernels/hip/kernels.h"
 #include "tests/cuda/emulation/check.h"
 #include "tests/cuda/emulation/emulation.h"
+#include "tests/hip/plan.h"
 
 using namespace poolcast;
 using namespace poolcast::kernels;
@@ -57,8 +59,11 @@ const char* const kProblems[] = {
 int main(int argc, char** argv) {
   emulation::warp_lanes = 64;
   std::vector<std::string> texts(argv + 1, argv + argc);
-  if (texts.empty()) texts.assign(std::begin(kProblems), std::end(kProblems));
   int faults = 0;
+  if (texts.empty()) {
+    texts.assign(std::begin(kProblems), std::end(kProblems));
+    faults += shapes_without_kernel();
+  }
   for (const std::string& text : texts) {
     const ProblemOrError parsed = parse_problem(text);
     std::printf("%s %s\n", text.c_str(), parsed.error.c_str());
