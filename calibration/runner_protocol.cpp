@@ -73,13 +73,19 @@ std::string to_line(const Description& d) {
     kernels.push_back({{"operation", k.operation}, {"kernel", k.kernel}, {"dtypes", k.dtypes}, {"digest", k.digest}});
   for (const auto& [implementation, reason] : d.absent)
     absent.push_back({{"kernel", implementation}, {"reason", reason}});
-  return Json{{"ok", true},           {"protocol", kProtocolVersion},
-              {"device", d.device},   {"driver", d.driver},
-              {"runtime", d.runtime}, {"compiler", d.compiler},
-              {"flags", d.flags},     {"clock_state", d.clock_state},
+  return Json{{"ok", true},
+              {"protocol", kProtocolVersion},
+              {"device", d.device},
+              {"driver", d.driver},
+              {"runtime", d.runtime},
+              {"compiler", d.compiler},
+              {"flags", d.flags},
+              {"clock_state", d.clock_state},
               {"hardware", d.hardware},
-              {"clocks", d.clocks},   {"peaks", {{"flops_per_s", d.peak_flops}, {"bytes_per_s", d.bandwidth}}},
-              {"kernels", kernels},   {"absent", absent}}
+              {"clocks", d.clocks},
+              {"peaks", {{"flops_per_s", d.peak_flops}, {"bytes_per_s", d.bandwidth}}},
+              {"kernels", kernels},
+              {"absent", absent}}
       .dump();
 }
 

@@ -27,8 +27,8 @@ struct OfferedKernel {
 
 struct Description {
   std::string device, driver, runtime, compiler, flags, clock_state;
-  std::string hardware;  ///< what is measured alone: runners that state the same share it; empty: the device
-  std::vector<std::string> clocks;           ///< beside the wall: "cpu"
+  std::string hardware;             ///< what is measured alone: runners that state the same share it; empty: the device
+  std::vector<std::string> clocks;  ///< beside the wall: "cpu"
   std::map<std::string, double> peak_flops;  ///< FLOP/s by format, measured
   double bandwidth = 0;                      ///< B/s of memory, measured; 0 = not stated
   std::vector<OfferedKernel> kernels;

@@ -12,8 +12,9 @@ namespace poolcast::calibration {
 ///   {"tokens": 130, "sampled": 3, "decode_requests": 2, "decode_context": 900, "prefill": [[128, 0]], "seconds":
 ///   0.012}
 /// `prefill` lists [query, context] of each chunk; `tokens` may be left out (decodes plus queries), `prefill` too.
-/// Throws ConfigError with the place that is wrong: an unknown key, counts that are no whole numbers from 0 to 2^40 or do
-/// not fit each other (more tokens than the sum may be speculation), a time outside 1 ns to 10^6 s; a file without steps.
+/// Throws ConfigError with the place that is wrong: an unknown key, counts that are no whole numbers from 0 to 2^40 or
+/// do not fit each other (more tokens than the sum may be speculation), a time outside 1 ns to 10^6 s; a file without
+/// steps.
 std::vector<StepRecord> read_step_log(const std::string& path);
 
 /// The line of a step.

@@ -29,15 +29,15 @@ struct Quantity {
   friend constexpr double operator/(Quantity a, Quantity b) { return a.value / b.value; }
 };
 
-using Seconds = Quantity<struct SecondsUnit>;                  // s
-using Bytes = Quantity<struct BytesUnit>;                      // B
-using Flops = Quantity<struct FlopsUnit>;                      // floating-point operations
-using Watts = Quantity<struct WattsUnit>;                      // W
-using Joules = Quantity<struct JoulesUnit>;                    // J
-using Dollars = Quantity<struct DollarsUnit>;                  // USD
-using BytesPerSecond = Quantity<struct BytesPerSecondUnit>;    // B/s
-using FlopsPerSecond = Quantity<struct FlopsPerSecondUnit>;    // FLOP/s
-using DollarsPerHour = Quantity<struct DollarsPerHourUnit>;    // USD/h
+using Seconds = Quantity<struct SecondsUnit>;                // s
+using Bytes = Quantity<struct BytesUnit>;                    // B
+using Flops = Quantity<struct FlopsUnit>;                    // floating-point operations
+using Watts = Quantity<struct WattsUnit>;                    // W
+using Joules = Quantity<struct JoulesUnit>;                  // J
+using Dollars = Quantity<struct DollarsUnit>;                // USD
+using BytesPerSecond = Quantity<struct BytesPerSecondUnit>;  // B/s
+using FlopsPerSecond = Quantity<struct FlopsPerSecondUnit>;  // FLOP/s
+using DollarsPerHour = Quantity<struct DollarsPerHourUnit>;  // USD/h
 
 constexpr Seconds operator/(Bytes b, BytesPerSecond rate) { return Seconds(b.value / rate.value); }
 constexpr Seconds operator/(Flops f, FlopsPerSecond rate) { return Seconds(f.value / rate.value); }

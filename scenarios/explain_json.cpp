@@ -94,14 +94,14 @@ Json turn_json(const Explanation& e, const DecisionLog::Turn& turn) {
 
 Json seen_json(const routing::Endpoints& seen, std::uint32_t replica) {
   Json json = {{"replica", replica},
-          {"waiting", seen.waiting[replica]},
-          {"running", seen.running[replica]},
-          {"kv_usage", number(seen.kv_usage[replica])},
-          {"metric_age_ms", number(seen.metric_age_ms[replica])},
-          {"in_flight_requests", seen.in_flight_requests[replica]},
-          {"in_flight_tokens", seen.in_flight_tokens[replica]},
-          {"match_blocks", seen.prefix[replica].match_blocks},
-          {"total_blocks", seen.prefix[replica].total_blocks}};
+               {"waiting", seen.waiting[replica]},
+               {"running", seen.running[replica]},
+               {"kv_usage", number(seen.kv_usage[replica])},
+               {"metric_age_ms", number(seen.metric_age_ms[replica])},
+               {"in_flight_requests", seen.in_flight_requests[replica]},
+               {"in_flight_tokens", seen.in_flight_tokens[replica]},
+               {"match_blocks", seen.prefix[replica].match_blocks},
+               {"total_blocks", seen.prefix[replica].total_blocks}};
   if (!seen.approximate.empty()) json["approximate_match_blocks"] = seen.approximate[replica].match_blocks;
   if (!seen.busy.empty()) json["busy"] = number(seen.busy[replica]);
   return json;

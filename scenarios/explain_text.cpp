@@ -199,15 +199,14 @@ std::string signals_text(const Pipeline& choice, const Shown& rows) {
   for (const std::size_t i : rows.rows) {
     const std::uint32_t replica = choice.trace.open[i];
     const routing::Endpoints& seen = choice.seen;
-    std::vector<std::string> row = {
-        std::to_string(replica),
-        count(seen.waiting[replica]),
-        count(seen.running[replica]),
-        human_share(seen.kv_usage[replica]),
-        age(seen.metric_age_ms[replica]),
-        count(seen.in_flight_requests[replica]),
-        count(seen.in_flight_tokens[replica]),
-        match_text(seen, replica)};
+    std::vector<std::string> row = {std::to_string(replica),
+                                    count(seen.waiting[replica]),
+                                    count(seen.running[replica]),
+                                    human_share(seen.kv_usage[replica]),
+                                    age(seen.metric_age_ms[replica]),
+                                    count(seen.in_flight_requests[replica]),
+                                    count(seen.in_flight_tokens[replica]),
+                                    match_text(seen, replica)};
     if (!seen.busy.empty()) row.push_back(human_share(seen.busy[replica]));
     table.row(row);
   }

@@ -56,7 +56,9 @@ class Override {
   YamlNode apply(const YamlNode& node) { return descend(node, 0, ""); }
 
  private:
-  [[noreturn]] void fail(const std::string& message) const { throw ConfigError(at_, at_.line > 0 ? "set." + path_ : "", message); }
+  [[noreturn]] void fail(const std::string& message) const {
+    throw ConfigError(at_, at_.line > 0 ? "set." + path_ : "", message);
+  }
   std::string walked(std::size_t at) const { return quote(path_.substr(0, at)); }
 
   /// `node` with the value set at the rest of the path, from `at` on. `key` is the key under which `node` stands.

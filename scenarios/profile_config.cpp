@@ -139,7 +139,8 @@ void read_profiles(MappingReader& root, PoolRole role, PipelineSpec& spec) {
     const YamlNode plugin = root.node().find("plugins")->items()[i];
     const Handler handler = read_handler(plugin, spec.plugins[i], spec);
     if (role == PoolRole::kBoth) {
-      plugin.find("type")->fail("has profiles for pools with the role prefill and the role decode, and this is neither");
+      plugin.find("type")->fail(
+          "has profiles for pools with the role prefill and the role decode, and this is neither");
     }
     if (!list) plugin.fail("needs scheduling profiles");
     take(*list, profiles, role == PoolRole::kDecode ? handler.decode : handler.prefill, spec);
@@ -147,7 +148,8 @@ void read_profiles(MappingReader& root, PoolRole role, PipelineSpec& spec) {
     return;
   }
   if (profiles.size() > 1) {
-    list->items()[1].fail(fmt::format("a second profile needs a handler that knows when to run it, such as {}", kApart));
+    list->items()[1].fail(
+        fmt::format("a second profile needs a handler that knows when to run it, such as {}", kApart));
   }
   if (!profiles.empty()) take(*list, profiles, profiles[0].name, spec);
 }

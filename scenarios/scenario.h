@@ -137,7 +137,7 @@ struct RoutingEntry {
   std::vector<double> gateway_weights;
   GatewayRules gateway_rules;                         ///< all but `price`
   std::vector<std::optional<double>> gateway_prices;  ///< by pool, stated, $ per million tokens; empty: none
-  std::vector<std::string> pool_policies;  ///< by pool; default round-robin
+  std::vector<std::string> pool_policies;             ///< by pool; default round-robin
   /// By pool: an endpoint picker that decides instead of the policy, or null.
   std::vector<std::shared_ptr<const routing::PipelineSpec>> pool_pickers;
   std::vector<SignalSpec> pool_signals;  ///< by pool; default: everything is known at once

@@ -271,8 +271,8 @@ std::string left_out(const Summary& s) {
 
 std::string summary_text(const Summary& s) {
   return head(s) + warnings(s) + requests(s) + latency(s) + latency_of_classes(s) + objectives(s) + pools(s) + use(s) +
-         gates_text(s) + moves(s) + rates(s) + transfers(s) + gateway_text(s) + costs(s) + curves(s) +
-         notes(s) + engine(s) + left_out(s);
+         gates_text(s) + moves(s) + rates(s) + transfers(s) + gateway_text(s) + costs(s) + curves(s) + notes(s) +
+         engine(s) + left_out(s);
 }
 
 }  // namespace poolcast

@@ -30,7 +30,7 @@ struct Price {
   bool per_replica = false;
 };
 Price read_price(const YamlNode& node);
-Dollars read_usd(const YamlNode& node);  ///< `$2.50`
+Dollars read_usd(const YamlNode& node);         ///< `$2.50`
 double read_token_price(const YamlNode& node);  ///< $0.60/M: dollars per million tokens
 
 // The shortest text that its reader turns into exactly the same value.
@@ -39,11 +39,11 @@ std::string to_text(Bytes value);
 std::string to_text(BytesPerSecond value);
 std::string to_text(FlopsPerSecond value);
 std::string to_text(Watts value);
-std::string to_text(DollarsPerHour value);  ///< "$2.1/h"
-std::string to_text(Dollars value);         ///< "$2.5"
+std::string to_text(DollarsPerHour value);         ///< "$2.1/h"
+std::string to_text(Dollars value);                ///< "$2.5"
 std::string token_price_text(double per_million);  ///< "$0.6/M"
-std::string rate_text(double per_s);        ///< "5/s"
-std::string number_text(double value);      ///< a bare number
-std::string time_text(SimTime time);        ///< "1500 ms"; kNever is "none"
+std::string rate_text(double per_s);               ///< "5/s"
+std::string number_text(double value);             ///< a bare number
+std::string time_text(SimTime time);               ///< "1500 ms"; kNever is "none"
 
 }  // namespace poolcast

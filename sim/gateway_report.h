@@ -40,8 +40,8 @@ struct QuotaReport {
 /// Copies of requests: no user waits for them.
 struct MirrorReport {
   std::uint64_t sent = 0;
-  std::uint64_t refused = 0;  ///< by limits or a full queue
-  Cell cell;                  ///< of those that were routed; none of them is accepted
+  std::uint64_t refused = 0;         ///< by limits or a full queue
+  Cell cell;                         ///< of those that were routed; none of them is accepted
   std::int64_t measured_tokens = 0;  ///< prompts and outputs of those that completed and copy a measured request
 };
 

@@ -110,8 +110,8 @@ ReplicaId PoolRouter::choose(const RequestRecord& request, const Content& conten
   const std::uint32_t rank = ranks_ == 1 ? 0 : choose_rank(groups_[replica]);
   if (log_ != nullptr && log_->wants(request) && ranks_ > 1) {
     const Group& group = groups_[replica];
-    log_->policies.push_back(DecisionLog::policy_choice(
-        now_, pool_, spec_.balancer.name, {group.load, even_, all_ranks_, group.signals.get()}, rank));
+    log_->policies.push_back(DecisionLog::policy_choice(now_, pool_, spec_.balancer.name,
+                                                        {group.load, even_, all_ranks_, group.signals.get()}, rank));
     log_->policies.back().ranks_of = replica;
   }
   return ReplicaId(first_ + replica * ranks_ + rank);

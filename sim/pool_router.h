@@ -89,9 +89,9 @@ class PoolRouter {
   std::unique_ptr<Policy> policy_;
   std::unique_ptr<EndpointPicker> picker_;  ///< decides instead of the policy, where the pool has one
   bool rules_on_prefill_ = false;
-  std::vector<std::int64_t> load_;          ///< by replica
-  std::vector<double> weight_;              ///< by replica
-  std::vector<std::uint32_t> everyone_;     ///< 0, 1, 2, …
+  std::vector<std::int64_t> load_;       ///< by replica
+  std::vector<double> weight_;           ///< by replica
+  std::vector<std::uint32_t> everyone_;  ///< 0, 1, 2, …
   std::vector<std::uint32_t> all_ranks_;
   std::vector<double> even_;         ///< weights of ranks
   std::vector<std::uint32_t> open_;  ///< scratch

@@ -89,7 +89,7 @@ struct Report {
   std::vector<MoveReport> moves;    ///< by the order of SimulationSpec::moves
   GateReport gates;
   GatewayReport gateway;
-  std::vector<std::string> notes;   ///< sentences for the reader, in a fixed order
+  std::vector<std::string> notes;  ///< sentences for the reader, in a fixed order
 
   std::uint64_t steps = 0;
   std::uint64_t leaps = 0;

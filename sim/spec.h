@@ -48,7 +48,7 @@ struct ClassSpec {
   double availability = 0;       ///< share of its requests that complete, at least; 0: nobody promises any
   bool batch = false;            ///< implementations that are batch-only may serve it
   std::vector<PoolId> barred{};  ///< pools that must not see its requests
-  RetrySpec retry{};  ///< its requests are sent again so; `timeout` is of one try, `patience` of all
+  RetrySpec retry{};             ///< its requests are sent again so; `timeout` is of one try, `patience` of all
 };
 
 enum class TooLong : std::uint8_t {
@@ -150,8 +150,8 @@ struct SimulationSpec {
   std::vector<MoveSpec> moves;  ///< no pool is the origin of two moves of one class
   MeasureSpec measure;
   DecisionLog* log = nullptr;  ///< explains one request; outlives the run; null: nobody asks
-  bool gated = false;     ///< the scenario states gates: a pool whose replicas have all stopped is not healthy
-  bool stepwise = false;  ///< one step at a time by the literal scheduling loop; same results, slower
+  bool gated = false;          ///< the scenario states gates: a pool whose replicas have all stopped is not healthy
+  bool stepwise = false;       ///< one step at a time by the literal scheduling loop; same results, slower
   /// A replica that preempts so often in a row without any request leaving it is stopped, and its requests fail as
   /// stalled. Counted in preemptions, not steps, so that leaps do not matter.
   std::int64_t stall_preemptions = 1'000'000;

@@ -132,7 +132,7 @@ class StepReplica final : public Replica {
   std::unique_ptr<KvEvents> kv_events_;  ///< null: nobody wants to know
   std::int64_t published_ = 0;           ///< steps of the run in progress whose events are published
   DecisionLog* log_ = nullptr;
-  RequestId logged_;                                ///< the request that the log wants, once it came here
+  RequestId logged_;                               ///< the request that the log wants, once it came here
   std::optional<DecisionLog::Stage> logged_step_;  ///< its part in the step in progress
   ReplicaReport report_;
 };

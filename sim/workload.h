@@ -87,7 +87,7 @@ struct SessionsSpec {
   LengthSpec turn_tokens;
   LengthSpec output_tokens;
   ThinkSpec think_time;
-  SharedPrefixSpec shared_prefix;  ///< of a session, before its first prompt
+  SharedPrefixSpec shared_prefix;        ///< of a session, before its first prompt
   std::int64_t max_context = INT64_MAX;  ///< a session ends before the turn that would exceed it
 };
 

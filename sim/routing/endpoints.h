@@ -56,7 +56,7 @@ struct Endpoints {
   std::vector<PrefixMatch> approximate;       ///< the same of the approximate index, where both are there; else empty
   std::vector<LatencyPrediction> latency;     ///< of the present request; empty: no predictor
   std::vector<Adapters> adapters;             ///< empty: none
-  std::vector<std::int64_t> kv_blocks;  ///< usable ones of the KV cache; empty: not known
+  std::vector<std::int64_t> kv_blocks;        ///< usable ones of the KV cache; empty: not known
   /// Fixed: read when a pipeline is bound to its endpoints. Empty: none.
   std::vector<std::vector<std::pair<std::string, std::string>>> labels;
 

@@ -13,12 +13,10 @@ struct Strategy {
   std::string_view name, field;
   bool more_is_better;
 };
-constexpr Strategy kStrategies[] = {{"least-busy-time", "busy", false},
-                                    {"least-gpu-cache", "kv_usage", false},
-                                    {"least-kv-cache", "kv_usage", false},
-                                    {"least-request", "in_flight_requests", false},
-                                    {"least-utilization", "busy", false},
-                                    {"prefix-cache", "prefix_share", true}};
+constexpr Strategy kStrategies[] = {
+    {"least-busy-time", "busy", false},    {"least-gpu-cache", "kv_usage", false},
+    {"least-kv-cache", "kv_usage", false}, {"least-request", "in_flight_requests", false},
+    {"least-utilization", "busy", false},  {"prefix-cache", "prefix_share", true}};
 
 const Strategy& strategy_named(std::string_view name) {
   std::vector<std::string> known;

@@ -102,9 +102,9 @@ class KvBlocks {
   RequestTable& table_;
 
   HostTier host_;
-  CachedRuns runs_;                      ///< those with a hash; unused ones are the end of the free queue
-  RequestId asked_{};                    ///< by the last match …
-  std::vector<CachedRuns::Match> found_; ///< … which found these
+  CachedRuns runs_;                       ///< those with a hash; unused ones are the end of the free queue
+  RequestId asked_{};                     ///< by the last match …
+  std::vector<CachedRuns::Match> found_;  ///< … which found these
   std::int64_t found_blocks_ = 0;
 };
 

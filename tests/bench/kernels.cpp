@@ -45,10 +45,11 @@ void bench(const Kernel& kernel, const KernelProblem& problem, const Options& op
     spent += time.wall.value;
   }
   const double seconds = median(cpu);
-  std::printf("  %-15.*s %10.1f us cpu (best %.1f) %10.1f us wall %8.1f GFLOP/s %7.2f GB/s  error %.1e of %.0e, %zu runs\n",
-              static_cast<int>(kernel.implementation.size()), kernel.implementation.data(), seconds * 1e6,
-              *std::min_element(cpu.begin(), cpu.end()) * 1e6, median(wall) * 1e6, flops(problem).value / seconds * 1e-9, bytes(problem).value / seconds * 1e-9, error,
-              allowed_error(problem), cpu.size());
+  std::printf(
+      "  %-15.*s %10.1f us cpu (best %.1f) %10.1f us wall %8.1f GFLOP/s %7.2f GB/s  error %.1e of %.0e, %zu runs\n",
+      static_cast<int>(kernel.implementation.size()), kernel.implementation.data(), seconds * 1e6,
+      *std::min_element(cpu.begin(), cpu.end()) * 1e6, median(wall) * 1e6, flops(problem).value / seconds * 1e-9,
+      bytes(problem).value / seconds * 1e-9, error, allowed_error(problem), cpu.size());
   std::fflush(stdout);
 }
 

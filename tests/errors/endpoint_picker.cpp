@@ -13,8 +13,8 @@ namespace {
 std::string fault(const std::string& lines) {
   std::vector<std::string> notes;
   try {
-    load_endpoint_picker(
-        parse_yaml("epp.yaml", "apiVersion: llm-d.ai/v1alpha1\nkind: EndpointPickerConfig\n" + lines), notes);
+    load_endpoint_picker(parse_yaml("epp.yaml", "apiVersion: llm-d.ai/v1alpha1\nkind: EndpointPickerConfig\n" + lines),
+                         notes);
   } catch (const ConfigError& error) {
     return error.what();
   }
@@ -28,8 +28,9 @@ TEST_CASE("an unknown plugin type names the nearest, one that is not modelled sa
         R"(epp.yaml:3:18: plugins[0].type: unknown plugin type "queue-scorers"
 plugins: [{type: queue-scorers}]
                  ^ did you mean "queue-scorer"?)");
-  CHECK(fault("plugins: [{type: header-profile-handler}]") ==
-        R"(epp.yaml:3:18: plugins[0].type: llm-d's header-profile-handler is not modelled: requests here have no headers: `routing.pools` gives each pool a profile of its own
+  CHECK(
+      fault("plugins: [{type: header-profile-handler}]") ==
+      R"(epp.yaml:3:18: plugins[0].type: llm-d's header-profile-handler is not modelled: requests here have no headers: `routing.pools` gives each pool a profile of its own
 plugins: [{type: header-profile-handler}]
                  ^)");
 }
@@ -41,7 +42,8 @@ TEST_CASE("what is not modelled says what to use instead, also where only the be
         std::string::npos);
   for (const routing::MissingPlugin& missing : routing::plugins_not_modelled()) {
     const std::string text = fault("plugins: [{type: " + std::string(missing.type) + "}]");
-    CHECK(text.find("epp.yaml:3:18: plugins[0].type: llm-d's " + std::string(missing.type) + " is not modelled: ") == 0);
+    CHECK(text.find("epp.yaml:3:18: plugins[0].type: llm-d's " + std::string(missing.type) + " is not modelled: ") ==
+          0);
   }
 }
 
@@ -128,8 +130,9 @@ schedulingProfiles: [{name: p, plugins: [{pluginRef: single-profile-handler}]}])
         R"(epp.yaml:4:54: schedulingProfiles[0].plugins[0].pluginRef: a handler does not stand in a profile
 schedulingProfiles: [{name: p, plugins: [{pluginRef: single-profile-handler}]}]
                                                      ^)");
-  CHECK(fault("schedulingProfiles: [{name: decode}, {name: prefill}]") ==
-        R"(epp.yaml:3:38: schedulingProfiles[1]: a second profile needs a handler that knows when to run it, such as disagg-profile-handler
+  CHECK(
+      fault("schedulingProfiles: [{name: decode}, {name: prefill}]") ==
+      R"(epp.yaml:3:38: schedulingProfiles[1]: a second profile needs a handler that knows when to run it, such as disagg-profile-handler
 schedulingProfiles: [{name: decode}, {name: prefill}]
                                      ^)");
 }
@@ -166,20 +169,23 @@ flowControl: {defaultPriorityBand: {orderingPolicyRef: fcfs}}
         R"(epp.yaml:4:47: flowControl.saturationDetector.pluginRef: there is no plugin named "utilisation-detector"
 flowControl: {saturationDetector: {pluginRef: utilisation-detector}}
                                               ^)");
-  CHECK(fault(on + "flowControl: {usageLimitPolicyPluginRef: x}") ==
-        R"(epp.yaml:4:15: flowControl.usageLimitPolicyPluginRef: usage limits are not modelled: `maxRequests` of a priority band limits its queue
+  CHECK(
+      fault(on + "flowControl: {usageLimitPolicyPluginRef: x}") ==
+      R"(epp.yaml:4:15: flowControl.usageLimitPolicyPluginRef: usage limits are not modelled: `maxRequests` of a priority band limits its queue
 flowControl: {usageLimitPolicyPluginRef: x}
               ^)");
-  CHECK(fault(on + "flowControl: {enableEviction: true}") ==
-        R"(epp.yaml:4:31: flowControl.enableEviction: eviction of requests that run is not modelled: `timeout` and `patience` of a class end them
+  CHECK(
+      fault(on + "flowControl: {enableEviction: true}") ==
+      R"(epp.yaml:4:31: flowControl.enableEviction: eviction of requests that run is not modelled: `timeout` and `patience` of a class end them
 flowControl: {enableEviction: true}
                               ^)");
 }
 
 TEST_CASE("profiles for prefill and decode need pools of these roles, and name each other") {
   const std::string profiles = "schedulingProfiles: [{name: decode}, {name: prefill}]\n";
-  CHECK(fault(profiles + "plugins: [{type: disagg-profile-handler}]") ==
-        R"(epp.yaml:4:18: plugins[0].type: has profiles for pools with the role prefill and the role decode, and this is neither
+  CHECK(
+      fault(profiles + "plugins: [{type: disagg-profile-handler}]") ==
+      R"(epp.yaml:4:18: plugins[0].type: has profiles for pools with the role prefill and the role decode, and this is neither
 plugins: [{type: disagg-profile-handler}]
                  ^)");
   CHECK(fault(profiles + "plugins: [{type: disagg-profile-handler, parameters: {deciders: {prefill: d}}}]") ==

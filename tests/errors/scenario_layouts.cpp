@@ -53,34 +53,40 @@ TEST_CASE("context parallelism is not modelled yet") {
 }
 
 TEST_CASE("an argument that contradicts the layout is an error") {
-  CHECK(vllm_fault("{tp: 1, pp: 2}", "pipeline_parallel_size: 4") ==
-        R"(s.yaml:27:122: pools[0].engine.args.pipeline_parallel_size: contradicts the pool's layout, which has pp 2; leave it out
+  CHECK(
+      vllm_fault("{tp: 1, pp: 2}", "pipeline_parallel_size: 4") ==
+      R"(s.yaml:27:122: pools[0].engine.args.pipeline_parallel_size: contradicts the pool's layout, which has pp 2; leave it out
 : 64, max_num_batched_tokens: 8192, pipeline_parallel_size: 4}}
                                                             ^)");
-  CHECK(vllm_fault("{tp: 1, dp: 2}", "enable_expert_parallel: true") ==
-        R"(s.yaml:27:122: pools[0].engine.args.enable_expert_parallel: contradicts the pool's layout, which has ep 1; the flag stands for ep 2
+  CHECK(
+      vllm_fault("{tp: 1, dp: 2}", "enable_expert_parallel: true") ==
+      R"(s.yaml:27:122: pools[0].engine.args.enable_expert_parallel: contradicts the pool's layout, which has ep 1; the flag stands for ep 2
 : 64, max_num_batched_tokens: 8192, enable_expert_parallel: true}}
                                                             ^)");
-  CHECK(vllm_fault("{tp: 1, dp: 2}", "data_parallel_size: 1") ==
-        R"(s.yaml:27:118: pools[0].engine.args.data_parallel_size: contradicts the pool's layout, which has dp 2; leave it out
+  CHECK(
+      vllm_fault("{tp: 1, dp: 2}", "data_parallel_size: 1") ==
+      R"(s.yaml:27:118: pools[0].engine.args.data_parallel_size: contradicts the pool's layout, which has dp 2; leave it out
     engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 64, max_num_batched_tokens: 8192, data_parallel_size: 1}}
                                                                                                                      ^)");
 }
 
 TEST_CASE("vLLM cuts experts over all devices of its ranks or over none") {
-  CHECK(experts_fault("{tp: 1, dp: 2}") ==
-        R"(s.yaml:27:49: pools[0].engine.args: with dp above 1 vLLM cuts each expert over all ranks unless enable_expert_parallel is set; that is not modelled yet: the layout needs ep 2 (tp * dp)
+  CHECK(
+      experts_fault("{tp: 1, dp: 2}") ==
+      R"(s.yaml:27:49: pools[0].engine.args: with dp above 1 vLLM cuts each expert over all ranks unless enable_expert_parallel is set; that is not modelled yet: the layout needs ep 2 (tp * dp)
     engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 64, max_num_batched_tokens: 8192}}
                                                 ^)");
-  CHECK(experts_fault("{tp: 4, dp: 2, ep: 4}") ==
-        R"(s.yaml:27:49: pools[0].engine.args: vLLM has ep 1, or ep 8 (tp * dp) with enable_expert_parallel; the layout has ep 4
+  CHECK(
+      experts_fault("{tp: 4, dp: 2, ep: 4}") ==
+      R"(s.yaml:27:49: pools[0].engine.args: vLLM has ep 1, or ep 8 (tp * dp) with enable_expert_parallel; the layout has ep 4
     engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 64, max_num_batched_tokens: 8192}}
                                                 ^)");
 }
 
 TEST_CASE("captured sizes and their maximum must agree, as vLLM demands") {
-  CHECK(vllm_fault("{tp: 1}", "cudagraph_capture_sizes: [1, 8], max_cudagraph_capture_size: 16") ==
-        R"(s.yaml:27:49: pools[0].engine.args: max_cudagraph_capture_size (16) must be the last of cudagraph_capture_sizes (8)
+  CHECK(
+      vllm_fault("{tp: 1}", "cudagraph_capture_sizes: [1, 8], max_cudagraph_capture_size: 16") ==
+      R"(s.yaml:27:49: pools[0].engine.args: max_cudagraph_capture_size (16) must be the last of cudagraph_capture_sizes (8)
     engine: {kind: vllm, version: "0.19", args: {max_num_seqs: 64, max_num_batched_tokens: 8192, cudagraph_capture_sizes
                                                 ^)");
 }
@@ -105,8 +111,9 @@ TEST_CASE("an engine whose pipelines or ranks are not modelled says so") {
         R"(s.yaml:32:18: pools[1].layout.dp: data parallelism of tensorrt-llm is not modelled yet: dp must be 1
     layout: {dp: 2}
                  ^)");
-  CHECK(engine_fault("{pp: 2}", "{kind: tensorrt-llm, version: main-2026-05, args: {max_num_tokens: 4096}}") ==
-        R"(s.yaml:33:63: pools[1].engine.args: with pp above 1 and without chunked prefill max_num_tokens (4096) must be at least max_seq_len (8192) here
+  CHECK(
+      engine_fault("{pp: 2}", "{kind: tensorrt-llm, version: main-2026-05, args: {max_num_tokens: 4096}}") ==
+      R"(s.yaml:33:63: pools[1].engine.args: with pp above 1 and without chunked prefill max_num_tokens (4096) must be at least max_seq_len (8192) here
     engine: {kind: tensorrt-llm, version: main-2026-05, args: {max_num_tokens: 4096}}
                                                               ^)");
 }

@@ -211,8 +211,9 @@ TEST_CASE("one KV block, which is the null block is an error") {
 }
 
 TEST_CASE("a calibration file that is not there is an error") {
-  CHECK(fault("curves: roofline", "curves: calibration/h100.h5") ==
-        R"(s.yaml:28:13: pools[0].curves: no such file; looked for "calibration/h100.h5"; `poolcast calibrate --model MODEL -o calibration/h100.h5` measures one on a device at hand
+  CHECK(
+      fault("curves: roofline", "curves: calibration/h100.h5") ==
+      R"(s.yaml:28:13: pools[0].curves: no such file; looked for "calibration/h100.h5"; `poolcast calibrate --model MODEL -o calibration/h100.h5` measures one on a device at hand
     curves: calibration/h100.h5
             ^)");
 }
@@ -221,8 +222,8 @@ TEST_CASE("a file that is no calibration is an error") {
   const TemporaryFolder folder;
   write_file(folder.file("x.h5"), "no HDF5");
   CHECK(fault("curves: roofline", "curves: {file: " + folder.file("x.h5") + "}") ==
-        "s.yaml:28:20: pools[0].curves.file: " + folder.file("x.h5") + ": is no HDF5 file\n    curves: {file: " +
-            folder.file("x.h5") + "}\n                   ^");
+        "s.yaml:28:20: pools[0].curves.file: " + folder.file("x.h5") +
+            ": is no HDF5 file\n    curves: {file: " + folder.file("x.h5") + "}\n                   ^");
 }
 
 TEST_CASE("unknown curves is an error") {

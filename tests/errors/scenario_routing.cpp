@@ -43,8 +43,9 @@ TEST_CASE("parameters of a policy are checked, and a policy without any takes no
 }
 
 TEST_CASE("a policy that is known and not modelled says why") {
-  CHECK(fault("gateway: {policy: weighted, weights: {a: 3, b: 1}}", "pool: {policy: vtc-basic}") ==
-        R"(s.yaml:35:18: routing.pool.policy: vtc-basic is not modelled: requests here have no tenants, and how their tokens choose a replica is not published; round-robin-fairness-policy of flow control takes the entries of the workload in turn
+  CHECK(
+      fault("gateway: {policy: weighted, weights: {a: 3, b: 1}}", "pool: {policy: vtc-basic}") ==
+      R"(s.yaml:35:18: routing.pool.policy: vtc-basic is not modelled: requests here have no tenants, and how their tokens choose a replica is not published; round-robin-fairness-policy of flow control takes the entries of the workload in turn
   pool: {policy: vtc-basic}
                  ^)");
 }
@@ -76,11 +77,13 @@ routing:
     price: none
 routing:
 )";
-  CHECK(fault(vllm, slots + "  pools: {b: {policy: kv-aware}}") ==
-        R"(s.yaml:35:23: routing.pools.b.policy: asks engines what their prefix caches hold, and those of pool b (bucketed) have none
+  CHECK(
+      fault(vllm, slots + "  pools: {b: {policy: kv-aware}}") ==
+      R"(s.yaml:35:23: routing.pools.b.policy: asks engines what their prefix caches hold, and those of pool b (bucketed) have none
   pools: {b: {policy: kv-aware}}
                       ^)");
-  CHECK(fault(vllm, slots + R"(  pools:
+  CHECK(
+      fault(vllm, slots + R"(  pools:
     b:
       config:
         apiVersion: llm-d.ai/v1alpha1
@@ -88,7 +91,7 @@ routing:
         plugins:
           - {type: queue-scorer}
           - {type: precise-prefix-cache-scorer})") ==
-        R"(s.yaml:42:20: routing.pools.b.config.plugins[1].type: asks engines what their prefix caches hold, and those of pool b (bucketed) have none
+      R"(s.yaml:42:20: routing.pools.b.config.plugins[1].type: asks engines what their prefix caches hold, and those of pool b (bucketed) have none
           - {type: precise-prefix-cache-scorer}
                    ^)");
 }
@@ -116,15 +119,17 @@ TEST_CASE("weights of replicas that leave no pool, and a policy of the gateway f
         R"(s.yaml:35:54: routing.gateway.weights.c: unknown key
   gateway: {policy: device-aware-weighted, weights: {c: 1}}
                                                      ^ one of a, b)");
-  CHECK(fault("gateway: {policy: weighted, weights: {a: 3, b: 1}}", "pool: {policy: device-aware-weighted}") ==
-        R"(s.yaml:35:18: routing.pool.policy: device-aware-weighted chooses among pools: it is a policy of `routing.gateway`
+  CHECK(
+      fault("gateway: {policy: weighted, weights: {a: 3, b: 1}}", "pool: {policy: device-aware-weighted}") ==
+      R"(s.yaml:35:18: routing.pool.policy: device-aware-weighted chooses among pools: it is a policy of `routing.gateway`
   pool: {policy: device-aware-weighted}
                  ^)");
 }
 
 TEST_CASE("weights that the policy does not read is an error") {
-  CHECK(fault("policy: weighted, ", "policy: round-robin, ") ==
-        R"(s.yaml:35:34: routing.gateway.weights: only the policies weighted and device-aware-weighted read weights, and the policy is round-robin
+  CHECK(
+      fault("policy: weighted, ", "policy: round-robin, ") ==
+      R"(s.yaml:35:34: routing.gateway.weights: only the policies weighted and device-aware-weighted read weights, and the policy is round-robin
   gateway: {policy: round-robin, weights: {a: 3, b: 1}}
                                  ^)");
 }

@@ -73,7 +73,8 @@ TEST_CASE("policies of other products choose the same replicas in leaps and step
   CHECK(leaps > 100);
 }
 
-TEST_CASE("policies that go by time and by predictions choose alike in leaps and step by step, in worlds of every kind") {
+TEST_CASE(
+    "policies that go by time and by predictions choose alike in leaps and step by step, in worlds of every kind") {
   for (const char* name : {"least-busy-time", "bucket", "slo-least-load", "slo-pack-load"}) {
     const routing::PolicyAlias& alias = *routing::find_alias(name);
     std::uint64_t leaps = 0, elsewhere = 0;

@@ -21,7 +21,7 @@ LIBRARIES = {
     "models": ("boost/graph/",),
     "sim": ("tbb/", "lua.hpp", "sys/mman.h"),
     "kernels": ("tbb/", "oneapi/dnnl/", "omp.h", "CL/", "cpuid.h", "immintrin.h", "emmintrin.h", "sched.h", "sys/", "unistd.h",
-                "cuda", "cublas", "hip/", "dlfcn.h"),
+                "cuda", "cublas", "hip/", "dlfcn.h", "sanitizer/"),
     "scenarios": ("fmt/", "nlohmann/", "simdjson", "zlib", "openssl/", "hdf5", "yaml-cpp/", "fcntl.h", "sys/", "unistd.h"),
     "calibration": ("Eigen/", "fmt/", "nlohmann/", "zlib", "fcntl.h", "poll.h", "signal.h", "sys/", "unistd.h"),
     "tools": ("CLI/", "fmt/", "nlohmann/", "fcntl.h", "sys/", "unistd.h"),

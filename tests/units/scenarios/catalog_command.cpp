@@ -71,9 +71,12 @@ TEST_CASE("an engine's defaults are shown for the device and use that are asked 
   CHECK_THAT(catalog("vllm --offline").text, Contains("max_num_batched_tokens        16384 [1]\n"));
   CHECK_THAT(catalog("vllm --on l40s").text, Contains("max_num_batched_tokens        2048 [1]\n"));
   CHECK_THAT(catalog("vllm").text, Contains("max_num_seqs                  missing (both logs at hand set it)\n"));
-  CHECK_THAT(catalog("sglang").text, Contains("chunked_prefill_size                            8192 (-1 is off) [1]\n"));
-  CHECK_THAT(catalog("sglang --on b200-sxm").text, Contains("chunked_prefill_size                            16384 (-1 is off) [1]\n"));
-  CHECK_THAT(catalog("tensorrt-llm").text, Contains("max_seq_len                     context limit of the model [1]\n"));
+  CHECK_THAT(catalog("sglang").text,
+             Contains("chunked_prefill_size                            8192 (-1 is off) [1]\n"));
+  CHECK_THAT(catalog("sglang --on b200-sxm").text,
+             Contains("chunked_prefill_size                            16384 (-1 is off) [1]\n"));
+  CHECK_THAT(catalog("tensorrt-llm").text,
+             Contains("max_seq_len                     context limit of the model [1]\n"));
   CHECK_THAT(catalog("bucketed").text, Contains("bucketed neuron-2026-07-28: arguments"));
   CHECK_THAT(catalog("triton").text, Contains("preferred_batch_size          max_batch_size alone"));
   CHECK_THAT(catalog("session").text, Contains("physical_cores                missing"));

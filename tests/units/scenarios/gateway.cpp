@@ -79,8 +79,8 @@ TEST_CASE("device-aware-weighted sends a canary only what a stated weight does")
 
 TEST_CASE("device-aware-weighted keeps requests in flight in proportion to replicas times weight") {
   // 34 requests that all stay: 32 for weight 16 and 2 for weight 1, whoever got the first.
-  std::string text = changed("{policy: weighted, weights: {a: 3, b: 1}}",
-                             "{policy: device-aware-weighted, weights: {a: 8, b: 1}}");
+  std::string text =
+      changed("{policy: weighted, weights: {a: 3, b: 1}}", "{policy: device-aware-weighted, weights: {a: 8, b: 1}}");
   const auto change = [&](const std::string& from, const std::string& to) {
     REQUIRE(text.find(from) != std::string::npos);
     text.replace(text.find(from), from.size(), to);

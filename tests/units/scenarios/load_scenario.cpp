@@ -105,7 +105,8 @@ TEST_CASE("narrower KV leaves room for more blocks") {
   const auto blocks = [](const std::string& dtype) {
     return loaded(changed("{max_num_seqs: 64,", "{max_num_seqs: 64, kv_cache_dtype: " + dtype + ","))
         .pools[0]
-        .engine.vllm().num_gpu_blocks;
+        .engine.vllm()
+        .num_gpu_blocks;
   };
   CHECK(blocks("fp8") == Approx(2.0 * static_cast<double>(blocks("auto"))).margin(1));
 }
@@ -117,8 +118,10 @@ TEST_CASE("a KV cache smaller than the longest request is told") {
 
 TEST_CASE("max_model_len is the model's limit, or the contract's where that is lower") {
   CHECK(loaded(sound_scenario()).pools[0].engine.vllm().max_model_len == 8192);
-  CHECK(loaded(changed("limits: {context: 8192}", "on_too_long: reject")).pools[0].engine.vllm().max_model_len == 131072);
-  CHECK(loaded(changed("{pool: b}", "{pool: b, limits: {context: 4096}}")).pools[1].engine.vllm().max_model_len == 4096);
+  CHECK(loaded(changed("limits: {context: 8192}", "on_too_long: reject")).pools[0].engine.vllm().max_model_len ==
+        131072);
+  CHECK(loaded(changed("{pool: b}", "{pool: b, limits: {context: 4096}}")).pools[1].engine.vllm().max_model_len ==
+        4096);
 }
 
 TEST_CASE("a model needs no shape where nothing is computed from it") {

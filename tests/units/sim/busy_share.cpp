@@ -15,13 +15,13 @@ using namespace poolcast::testing;
 
 TEST_CASE("the busy share is what of the last window lay in steps") {
   BusyShare shares(2, 1, 100);
-  shares.before_change(0, 30, 0);                  // a step begins
-  CHECK(shares.share(0, 50, 20) == Approx(0.2));   // in the middle of it
-  CHECK(shares.share(0, 130, 100) == Approx(1));   // longer than the window
+  shares.before_change(0, 30, 0);                 // a step begins
+  CHECK(shares.share(0, 50, 20) == Approx(0.2));  // in the middle of it
+  CHECK(shares.share(0, 130, 100) == Approx(1));  // longer than the window
   CHECK(shares.share(0, 140, 110) == Approx(1));
-  shares.before_change(0, 140, 110);               // it ends
+  shares.before_change(0, 140, 110);  // it ends
   CHECK(shares.share(0, 160, 110) == Approx(0.8));
-  shares.before_change(0, 200, 110);               // another
+  shares.before_change(0, 200, 110);                // another
   CHECK(shares.share(0, 210, 120) == Approx(0.4));  // 110 to 140 and 200 to 210
   CHECK(shares.share(0, 240, 150) == Approx(0.4));
   CHECK(shares.share(1, 240, 0) == 0);

@@ -51,8 +51,8 @@ routing::LatencyPrediction predicted(const SimulationSpec& spec) {
 }  // namespace
 
 TEST_CASE("TTFT is predicted by the prompts ahead and TPOT by the requests that run, on the pool's own curve") {
-  const auto p = predicted(world({{Metric::kTtft, 99, 70 * kMs}, {Metric::kTtft, 50, 60 * kMs},
-                                  {Metric::kTpot, 99, 20 * kMs}}));
+  const auto p =
+      predicted(world({{Metric::kTtft, 99, 70 * kMs}, {Metric::kTtft, 50, 60 * kMs}, {Metric::kTpot, 99, 20 * kMs}}));
   CHECK(p.known);
   CHECK(p.dispatched_requests == 5);
   // Ahead are 2 prompts of 5000 / 5 tokens, with its own 2,500: a step of 2,048 and one of 452, each with three
