@@ -38,7 +38,12 @@ std::size_t Calibration::measured() const {
 }
 
 double seconds_of(const Point& point, const std::string& clock) {
-  return quantile(clock == "cpu" && !point.cpu_s.empty() ? point.cpu_s : point.wall_s, 0.5);
+  if (clock != "cpu" || point.cpu_s.empty()) return quantile(point.wall_s, 0.5);
+  constexpr double kMostOfMedian = 3;
+  const double most = kMostOfMedian * quantile(point.cpu_s, 0.5);
+  double sum = 0;
+  for (const double sample : point.cpu_s) sum += std::min(sample, most);
+  return sum / static_cast<double>(point.cpu_s.size());
 }
 
 }  // namespace poolcast::calibration

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +12,7 @@
 #include "calibration/runner_server.h"
 #include "calibration/step_log.h"
 #include "calibration/validate.h"
+#include "kernels/peaks.h"
 #include "models/kernel_tables.h"
 #include "scenarios/run_scenario.h"
 #include "scenarios/text_table.h"
@@ -31,9 +32,22 @@ struct Options {
   std::string clock = "device";
 };
 
-/// Runs the scenario by the curve and on this machine. Its steps judge the curve too.
-std::string live_text(const Options& options, const CurveIdentity& identity, const std::optional<KernelTables>& curve,
-                      std::vector<calibration::StepRecord>& steps) {
+double reading_rate(int threads) {
+  kernels::Team team(threads);
+  return kernels::reading_peak(kernels::measure_memory_peaks(team)).value;
+}
+
+/// Decodes read weights, so what the machine's memory gave in the meantime is part of every error.
+std::string reading_text(const calibration::Calibration& c, double before, double after) {
+  std::string text = fmt::format("{:.1f} GB/s before the run, {:.1f} after it", before * 1e-9, after * 1e-9);
+  const auto peak = c.provenance.find("peak_bytes_per_s");
+  const double then = peak == c.provenance.end() ? 0 : std::strtod(peak->second.c_str(), nullptr);
+  if (then > 0) text += fmt::format("; {:.1f} when the curve was measured", then * 1e-9);
+  return wrapped("Reading     ", text);
+}
+
+/// Runs the scenario by the curve and on this machine. The steps of the run, put into `c`, judge the curve too.
+std::string live_text(const Options& options, calibration::Calibration& c) {
   LiveRunOptions live = options.live;
   live.clock = options.clock == "wall" ? LiveClock::kWall : LiveClock::kDevice;
   RunOptions run;
@@ -41,27 +55,28 @@ std::string live_text(const Options& options, const CurveIdentity& identity, con
   run.overrides = live.overrides;
   run.overrides.push_back("pools.curves=" + options.file);
   const Summary predicted = run_scenario(run);
+  const double before = reading_rate(live.threads);
   const LiveRun measured = [&] {
     ProgressLine line;
     return run_live(live, [&](const Progress& progress) { line.show(progress); });
   }();
-  for (const LiveStep& step : measured.steps) steps.push_back(step.record(live.clock));
+  const double after = reading_rate(live.threads);
+  c.steps.clear();
+  for (const LiveStep& step : measured.steps) c.steps.push_back(step.record(live.clock));
   std::string text;
   const std::string here = calibration::cpu_device_name(live.threads);
-  if (identity.device != here)
-    text = wrapped("WARNING  ", fmt::format("the curve is of {}, and this is {}", identity.device, here)) + "\n";
-  text += live_comparison(predicted, measured.measured) + "\n";
-  return text + terms_text(term_errors(*make_kernel_table_curve(curve.value()), measured.steps, live.clock));
+  if (c.head.identity.device != here)
+    text = wrapped("WARNING  ", fmt::format("the curve is of {}, and this is {}", c.head.identity.device, here)) + "\n";
+  text += live_comparison(predicted, measured.measured) + "\n" + reading_text(c, before, after) + "\n";
+  const auto curve = make_kernel_table_curve(c.head.curve.value());
+  return text + terms_text(term_errors(*curve, measured.steps, live.clock));
 }
 
 void validate_command(const Options& options) {
   calibration::Calibration c = calibration::load(options.file);
   std::string live;
   if (!options.steps.empty()) c.steps = calibration::read_step_log(options.steps);
-  if (!options.live.scenario.empty()) {
-    c.steps.clear();
-    live = live_text(options, c.head.identity, c.head.curve, c.steps);
-  }
+  if (!options.live.scenario.empty()) live = live_text(options, c);
   if (!options.steps.empty() || !live.empty()) {
     for (calibration::StepRecord& step : c.steps) step.held_out = true;  // none of them was fitted
   }

@@ -24,6 +24,16 @@ TEST_CASE("a curve from a calibration adds up what its parts took, by the CPU cl
   CHECK(decode == Approx(6 * line_s(8) + line_s(8) + 2 * decode_s(8, 100)));
 }
 
+TEST_CASE("a point's time is the mean of its samples by the CPU's clock, freaks cut, and their median by any other") {
+  Point point;
+  point.wall_s = {1, 2, 30};
+  point.cpu_s = {1, 1, 2, 10};  // the median is 1.5, so 10 counts as 4.5
+  CHECK(seconds_of(point, "cpu") == Approx(8.5 / 4));
+  CHECK(seconds_of(point, "wall") == 2);
+  point.cpu_s.clear();
+  CHECK(seconds_of(point, "cpu") == 2);
+}
+
 TEST_CASE("a curve knows how far it was measured and goes on beyond that") {
   Calibration c = small_calibration();
   fit(c);
