@@ -28,8 +28,9 @@ struct FittedPart {
 std::vector<double> features(Term term, std::span<const std::int64_t> x);
 std::vector<const char*> feature_names(Term term);
 
-/// Interpolation between the times (`seconds_of`) of the points that are not held out, made monotone. Tables rather than
-/// regression per regime, because they were the better of the two on shapes that were held out (calibration/accuracy.md).
+/// Interpolation between the times (`seconds_of`) of the points that are not held out, made monotone. Tables rather
+/// than regression per regime, because they were the better of the two on shapes that were held out
+/// (calibration/accuracy.md).
 std::vector<FittedPart> fit_parts(const Calibration& calibration);
 
 /// The curve from all parts and step records, or why there is none. Host time and what mixed steps cost beyond the sum
