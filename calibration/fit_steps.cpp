@@ -71,19 +71,14 @@ void fit_host_and_mixed(const std::vector<StepRecord>& steps, KernelTables& tabl
   std::vector<double> measured, known;
   for (const StepRecord& s : steps) {
     if (s.held_out || !(s.seconds > 0)) continue;
-    const StepShape shape{s.tokens, s.sampled, s.decode_requests, s.decode_context, s.prefill};
+    const StepShape shape = shape_of(s);
     const double requests = d(s.decode_requests) + static_cast<double>(s.prefill.size());
     const bool mixed = s.decode_requests > 0 && !s.prefill.empty() && tables.attention.mixed.empty();
     double prefill = 0, decode = 0;
     if (mixed) {
-      const auto attention = [&](const StepShape& part) {
-        for (const StepTerm& term : curve->terms(part)) {
-          if (term.name == "attention") return term.seconds.value;
-        }
-        return 0.0;
-      };
-      prefill = attention({s.tokens - s.decode_requests, 0, 0, 0, s.prefill});
-      decode = attention({s.decode_requests, s.decode_requests, s.decode_requests, s.decode_context, {}});
+      prefill = attention_seconds(*curve, {s.tokens - s.decode_requests, 0, 0, 0, s.prefill});
+      decode =
+          attention_seconds(*curve, {s.decode_requests, s.decode_requests, s.decode_requests, s.decode_context, {}});
     }
     rows.push_back({1, requests, prefill, decode, d(s.tokens)});
     measured.push_back(s.seconds);

@@ -32,6 +32,17 @@ std::size_t axes(Term term) {
   return term == Term::kPrefill || term == Term::kDecode ? 2 : 1;
 }
 
+StepShape shape_of(const StepRecord& s) {
+  return {s.tokens, s.sampled, s.decode_requests, s.decode_context, s.prefill};
+}
+
+double attention_seconds(const StepCurve& curve, const StepShape& shape) {
+  for (const StepTerm& term : curve.terms(shape)) {
+    if (term.name == "attention") return term.seconds.value;
+  }
+  return 0;
+}
+
 std::size_t Calibration::measured() const {
   return static_cast<std::size_t>(
       std::count_if(points.begin(), points.end(), [](const Point& p) { return !p.wall_s.empty(); }));

@@ -64,6 +64,11 @@ struct StepRecord {
   bool held_out = false;
 };
 
+/// What a curve is asked of it; its chunks are those of the record.
+StepShape shape_of(const StepRecord& step);
+/// Of all terms of the curve, attention, of prompts and decodes together.
+double attention_seconds(const StepCurve& curve, const StepShape& shape);
+
 /// A calibration: what it is of, under which conditions, and what was measured.
 struct Calibration {
   CurveFile head;                                 ///< identity, and curve and errors once they are fitted

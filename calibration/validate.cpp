@@ -55,7 +55,7 @@ void add_step_errors(const Calibration& calibration, const KernelTables& tables,
     if (!s.held_out || !(s.seconds > 0)) continue;
     const int kind = s.prefill.empty() ? 0 : s.decode_requests == 0 ? 1 : 2;
     constexpr const char* kKinds[] = {"decodes", "prefill", "prefill and decodes"};
-    const double predicted = curve->step({s.tokens, s.sampled, s.decode_requests, s.decode_context, s.prefill}).value;
+    const double predicted = curve->step(shape_of(s)).value;
     collected[kind].regime = kKinds[kind];
     collected[kind].errors.push_back(std::abs(predicted / s.seconds - 1));
   }

@@ -4,22 +4,14 @@
 namespace poolcast {
 namespace {
 
-StepShape shape_of(const calibration::StepRecord& s) {
-  return {s.tokens, s.sampled, s.decode_requests, s.decode_context, s.prefill};
-}
-
-double attention(const StepCurve& curve, const StepShape& shape) {
-  for (const StepTerm& term : curve.terms(shape)) {
-    if (term.name == "attention") return term.seconds.value;
-  }
-  return 0;
-}
+using calibration::attention_seconds;
 
 void predict(const StepCurve& curve, const StepShape& shape, TermTimes& times) {
   StepShape prompts = shape;
   prompts.tokens -= shape.decode_requests;
   prompts.decode_requests = prompts.decode_context = 0;
-  const double all = attention(curve, shape), of_prompts = shape.prefill.empty() ? 0 : attention(curve, prompts);
+  const double all = attention_seconds(curve, shape),
+               of_prompts = shape.prefill.empty() ? 0 : attention_seconds(curve, prompts);
   times[LiveTerm::kPrefill] += of_prompts;
   times[LiveTerm::kDecode] += all - of_prompts;
   for (const StepTerm& term : curve.terms(shape)) {
@@ -45,7 +37,7 @@ std::vector<TermErrors> term_errors(const StepCurve& curve, std::span<const Live
   for (const LiveStep& step : steps) {
     TermErrors& kind = step.shape.prefill.empty() ? decodes : prompts;
     ++kind.steps;
-    predict(curve, shape_of(step.shape), kind.predicted);
+    predict(curve, calibration::shape_of(step.shape), kind.predicted);
     measure(step, clock, kind.measured);
   }
   std::vector<TermErrors> kinds;
